@@ -12,7 +12,6 @@
 
 #include "affinity/treepool/candidates.h"
 #include "affinity/treepool/demand.h"
-#include "affinity/treepool/domain_counts.h"
 #include "affinity/treepool/packing.h"
 #include "affinity/treepool/slot_ids.h"
 #include "base/array.h"
@@ -97,17 +96,17 @@ static void choose_offer_pieces(struct choose_offers *all, const struct treepool
 static void choose_plan(struct treepool_nodes *nodes, const struct treepool_ask *ask,
                         struct treepool_chosen *chosen)
 {
-    struct treepool_board board = {.ask = ask, .tries = TREEPOOL_TRIES};
+    struct packing *packing = packing_new(ask);
     for (uint32_t i = 0; i < nodes->nclasses; i++) {
         struct treepool_class *class = &nodes->classes[i];
         treepool_plan_free(class->plan);
         treepool_fill_free(class->fills);
         class->fills = NULL;
-        class->plan = treepool_plan_new(&board, class);
+        class->plan = packing_plan(packing, class);
         if (class->plan->npieces > chosen->best)
             chosen->best = class->plan->npieces;
     }
-    treepool_board_clear(&board);
+    packing_free(packing);
 }
 
 /* Take offers from the first on; a node that comes again has more of its plan taken. */

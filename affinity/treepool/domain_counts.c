@@ -12,37 +12,68 @@
 
 #include "affinity/treepool/candidates.h"
 #include "affinity/treepool/demand.h"
-#include "affinity/treepool/packing.h"
 #include "base/array.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
 
-#define BOARD_TRIED (1u << 16) /* trials that are remembered at a time */
+#define MAX_TRIED (1u << 16) /* trials that are remembered at a time */
+
+/* How often a need fits into a domain, and when that was found. */
+struct known_room {
+    uint64_t when; /* 0: never */
+    uint32_t room;
+};
+
+/* A trial, and what there was to take from: all within `stop`, which has this mark. */
+struct tried {
+    uint32_t depth, stop;
+    uint64_t mark;
+    struct treepool_trial trial;
+};
+
+struct domain_counts {
+    const struct treepool_ask *ask;
+    const struct scheduling_tree *tree;
+    uint32_t *cores, *gpus;         /* left, by domain */
+    uint32_t *own_cores, *own_gpus; /* by domain; only where something is exclusive */
+    bool *claimed;
+    uint32_t room;             /* domains there is memory for */
+    uint64_t now;              /* counts what changed */
+    uint64_t *changed;         /* by domain: when what it has, or one below it has, last changed */
+    struct known_room **known; /* by need, then domain; NULL where nothing is known */
+    uint64_t *marks;           /* by domain: a sum of what was taken from it and all below it; only
+                                  where `within` has several localities */
+    struct tried *tried;       /* by number in the table */
+    struct hash_table trials;
+    struct treepool_share *shares;
+    size_t nshares, shares_capacity;
+};
 
 /* What is known of each need has as many entries as there is room for. */
-static void board_forget(struct treepool_board *board)
+static void forget_rooms(struct domain_counts *counts)
 {
-    for (uint32_t i = 0; board->known && i < board->ask->nneeds; i++) {
-        free(board->known[i]);
-        board->known[i] = NULL;
+    for (uint32_t i = 0; counts->known && i < counts->ask->nneeds; i++) {
+        free(counts->known[i]);
+        counts->known[i] = NULL;
     }
 }
 
-static void board_grow(struct treepool_board *board, uint32_t ndomains)
+static void grow_counts(struct domain_counts *counts, uint32_t ndomains)
 {
-    if (ndomains <= board->room)
+    if (ndomains <= counts->room)
         return;
-    uint32_t **counts[] = {&board->cores, &board->gpus, &board->own_cores, &board->own_gpus};
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-        *counts[i] = mem_resize(*counts[i], ndomains, sizeof(**counts[i]));
-    board->claimed = mem_resize(board->claimed, ndomains, sizeof(*board->claimed));
-    board->changed = mem_resize(board->changed, ndomains, sizeof(*board->changed));
-    board->marks = mem_resize(board->marks, ndomains, sizeof(*board->marks));
-    board_forget(board);
-    board->room = ndomains;
+    uint32_t **arrays[] = {&counts->cores, &counts->gpus, &counts->own_cores, &counts->own_gpus};
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+        *arrays[i] = mem_resize(*arrays[i], ndomains, sizeof(**arrays[i]));
+    counts->claimed = mem_resize(counts->claimed, ndomains, sizeof(*counts->claimed));
+    counts->changed = mem_resize(counts->changed, ndomains, sizeof(*counts->changed));
+    counts->marks = mem_resize(counts->marks, ndomains, sizeof(*counts->marks));
+    forget_rooms(counts);
+    counts->room = ndomains;
 }
 
-static void board_count(const struct scheduling_tree *tree, const struct idset *cores,
-                        const struct idset *gpus, uint32_t *ncores, uint32_t *ngpus)
+static void count_domains(const struct scheduling_tree *tree, const struct idset *cores,
+                          const struct idset *gpus, uint32_t *ncores, uint32_t *ngpus)
 {
     ncores[0] = (uint32_t)idset_count(cores);
     ngpus[0] = (uint32_t)idset_count(gpus);
@@ -52,208 +83,217 @@ static void board_count(const struct scheduling_tree *tree, const struct idset *
     }
 }
 
-void treepool_board_set(struct treepool_board *board, const struct treepool_class *class)
+struct domain_counts *domain_counts_new(const struct treepool_ask *ask)
 {
-    board->tree = class->tree;
-    board_grow(board, class->tree->ndomains);
-    board_count(class->tree, class->cores, class->gpus, board->cores, board->gpus);
-    if (board->ask->has_exclusive)
-        board_count(class->tree, class->own->cores, class->own->gpus, board->own_cores,
-                    board->own_gpus);
-    memset(board->claimed, 0, class->tree->ndomains * sizeof(*board->claimed));
-    if (!board->known)
-        board->known = mem_array(board->ask->nneeds, sizeof(struct treepool_known *));
-    board->now++;
+    struct domain_counts *counts = mem_alloc(sizeof(*counts));
+    counts->ask = ask;
+    return counts;
+}
+
+void domain_counts_load(struct domain_counts *counts, const struct treepool_class *class)
+{
+    counts->tree = class->tree;
+    grow_counts(counts, class->tree->ndomains);
+    count_domains(class->tree, class->cores, class->gpus, counts->cores, counts->gpus);
+    if (counts->ask->has_exclusive)
+        count_domains(class->tree, class->own->cores, class->own->gpus, counts->own_cores,
+                      counts->own_gpus);
+    memset(counts->claimed, 0, class->tree->ndomains * sizeof(*counts->claimed));
+    if (!counts->known)
+        counts->known = mem_array(counts->ask->nneeds, sizeof(struct known_room *));
+    counts->now++;
     for (uint32_t i = 0; i < class->tree->ndomains; i++) {
-        board->changed[i] = board->now;
-        board->marks[i] = hash_table_hash(0, board->now); /* no two boards are alike */
+        counts->changed[i] = counts->now;
+        counts->marks[i] = hash_table_hash(0, counts->now); /* no two loads are alike */
     }
-    board->nshares = board->nseats = 0;
-    hash_table_free(&board->trials);
+    counts->nshares = 0;
+    hash_table_free(&counts->trials);
 }
 
-void treepool_board_clear(struct treepool_board *board)
+void domain_counts_free(struct domain_counts *counts)
 {
-    free(board->cores);
-    free(board->gpus);
-    free(board->own_cores);
-    free(board->own_gpus);
-    free(board->claimed);
-    free(board->changed);
-    free(board->marks);
-    free(board->tried);
-    hash_table_free(&board->trials);
-    board_forget(board);
-    free(board->known);
-    free(board->shares);
-    free(board->seats);
-    free(board->pieces);
+    forget_rooms(counts);
+    free(counts->cores);
+    free(counts->gpus);
+    free(counts->own_cores);
+    free(counts->own_gpus);
+    free(counts->claimed);
+    free(counts->changed);
+    free(counts->known);
+    free(counts->marks);
+    free(counts->tried);
+    hash_table_free(&counts->trials);
+    free(counts->shares);
+    free(counts);
 }
 
-bool treepool_board_can_claim(const struct treepool_board *board, uint32_t domain)
+static bool can_claim(const struct domain_counts *counts, uint32_t domain)
 {
-    return !board->claimed[domain] && board->own_cores[domain] &&
-           board->cores[domain] == board->own_cores[domain] &&
-           board->gpus[domain] == board->own_gpus[domain];
+    return !counts->claimed[domain] && counts->own_cores[domain] &&
+           counts->cores[domain] == counts->own_cores[domain] &&
+           counts->gpus[domain] == counts->own_gpus[domain];
 }
 
 /* The first domain whose count changes; a claimed domain keeps its own count for its slots. */
-static uint32_t board_begin(const struct treepool_board *board, const struct treepool_share *share)
+static uint32_t first_counted(const struct domain_counts *counts,
+                              const struct treepool_share *share)
 {
-    return share->exclusive ? board->tree->domains[share->domain].up : share->domain;
+    return share->exclusive ? counts->tree->domains[share->domain].up : share->domain;
 }
 
-static bool board_fits(const struct treepool_board *board, const struct treepool_share *share)
+static bool share_fits(const struct domain_counts *counts, const struct treepool_share *share)
 {
-    for (uint32_t at = board_begin(board, share);; at = board->tree->domains[at].up) {
-        if (board->cores[at] < share->cores || board->gpus[at] < share->gpus)
+    for (uint32_t at = first_counted(counts, share);; at = counts->tree->domains[at].up) {
+        if (counts->cores[at] < share->cores || counts->gpus[at] < share->gpus)
             return false;
         if (at == share->stop)
             return true;
-        if (board->claimed[at])
+        if (counts->claimed[at])
             return false;
     }
 }
 
 /* What a claim stands for: all there is, whatever its slots use of it. */
-static bool board_claim(struct treepool_board *board, struct treepool_share *share)
+static bool claim_domain(struct domain_counts *counts, struct treepool_share *share)
 {
-    if (share->domain == share->stop || !treepool_board_can_claim(board, share->domain))
+    if (share->domain == share->stop || !can_claim(counts, share->domain))
         return false;
-    share->cores = board->own_cores[share->domain];
-    share->gpus = board->own_gpus[share->domain];
+    share->cores = counts->own_cores[share->domain];
+    share->gpus = counts->own_gpus[share->domain];
     return true;
 }
 
 /* What a domain has is part of what all around it have. */
-static void board_change(struct treepool_board *board, uint32_t domain)
+static void note_change(struct domain_counts *counts, uint32_t domain)
 {
-    if (!board->ask->nitems) /* nothing is kept */
+    if (!counts->ask->nitems) /* nothing is kept */
         return;
-    board->now++;
-    for (uint32_t at = domain;; at = board->tree->domains[at].up) {
-        board->changed[at] = board->now;
+    counts->now++;
+    for (uint32_t at = domain;; at = counts->tree->domains[at].up) {
+        counts->changed[at] = counts->now;
         if (at == 0)
             return;
     }
 }
 
-static bool board_keeps_trials(const struct treepool_board *board)
+static bool keeps_trials(const struct domain_counts *counts)
 {
-    return board->ask->request->nwithin > 1;
+    return counts->ask->request->nwithin > 1;
 }
 
-/* A share that was taken (by = 1), or given back (by = -1): a board on which the same shares were
- * taken in any order and way has the same marks. */
-static void board_mark(struct treepool_board *board, const struct treepool_share *share,
+/* A share that was taken (by = 1), or given back (by = -1): where the same shares were
+ * taken in any order and way the marks are the same. */
+static void mark_share(struct domain_counts *counts, const struct treepool_share *share,
                        uint64_t by)
 {
-    if (!board_keeps_trials(board))
+    if (!keeps_trials(counts))
         return;
     uint64_t hash = hash_table_hash(share->domain, share->exclusive);
     hash = hash_table_hash(hash_table_hash(hash_table_hash(hash, share->stop), share->cores),
                            share->gpus);
-    for (uint32_t at = board_begin(board, share);; at = board->tree->domains[at].up) {
-        board->marks[at] += by * hash;
+    for (uint32_t at = first_counted(counts, share);; at = counts->tree->domains[at].up) {
+        counts->marks[at] += by * hash;
         if (at == 0)
             return;
     }
 }
 
-static bool board_is_tried(const void *owner, uint32_t number, const void *thing)
+static bool trial_is(const void *owner, uint32_t number, const void *thing)
 {
-    const struct treepool_tried *tried = (const struct treepool_tried *)owner + number;
-    const struct treepool_tried *like = thing;
+    const struct tried *tried = (const struct tried *)owner + number;
+    const struct tried *like = thing;
     return tried->mark == like->mark && tried->depth == like->depth && tried->stop == like->stop &&
            tried->trial.domain == like->trial.domain;
 }
 
 /* Where the trial is kept, as it was made or new and unknown; until the next one is looked for. */
-static struct treepool_trial *board_trial(struct treepool_board *board, uint32_t depth,
-                                          uint32_t stop, uint32_t domain)
+static struct treepool_trial *find_trial(struct domain_counts *counts, uint32_t depth,
+                                         uint32_t stop, uint32_t domain)
 {
-    if (board->trials.count == BOARD_TRIED)
-        hash_table_free(&board->trials);
-    struct treepool_tried like = {
-        depth, stop, board->marks[stop], {.domain = domain, .nslots = TREEPOOL_NONE}};
+    if (counts->trials.count == MAX_TRIED)
+        hash_table_free(&counts->trials);
+    struct tried like = {
+        depth, stop, counts->marks[stop], {.domain = domain, .nslots = TREEPOOL_NONE}};
     uint64_t hash =
         hash_table_hash(hash_table_hash(like.mark, stop), (uint64_t)depth << 32 | domain);
-    uint32_t count = board->trials.count;
-    uint32_t number = hash_table_intern(&board->trials, hash, board_is_tried, board->tried, &like);
+    uint32_t count = counts->trials.count;
+    uint32_t number = hash_table_intern(&counts->trials, hash, trial_is, counts->tried, &like);
     if (number == count) {
-        board->tried = array_grow(board->tried, number, sizeof(*board->tried));
-        board->tried[number] = like;
+        counts->tried = array_grow(counts->tried, number, sizeof(*counts->tried));
+        counts->tried[number] = like;
     }
-    return &board->tried[number].trial;
+    return &counts->tried[number].trial;
 }
 
-bool treepool_board_recall(struct treepool_board *board, uint32_t depth, uint32_t stop,
-                           struct treepool_trial *trial)
+bool domain_counts_recall(struct domain_counts *counts, uint32_t depth, uint32_t stop,
+                          struct treepool_trial *trial)
 {
-    if (!board_keeps_trials(board))
+    if (!keeps_trials(counts))
         return false;
-    const struct treepool_trial *kept = board_trial(board, depth, stop, trial->domain);
+    const struct treepool_trial *kept = find_trial(counts, depth, stop, trial->domain);
     if (kept->nslots == TREEPOOL_NONE)
         return false;
     *trial = *kept;
     return true;
 }
 
-void treepool_board_remember(struct treepool_board *board, uint32_t depth, uint32_t stop,
-                             const struct treepool_trial *trial)
+void domain_counts_remember(struct domain_counts *counts, uint32_t depth, uint32_t stop,
+                            const struct treepool_trial *trial)
 {
-    if (board_keeps_trials(board))
-        *board_trial(board, depth, stop, trial->domain) = *trial;
+    if (keeps_trials(counts))
+        *find_trial(counts, depth, stop, trial->domain) = *trial;
 }
 
-bool treepool_board_take(struct treepool_board *board, struct treepool_share share)
+bool domain_counts_take(struct domain_counts *counts, struct treepool_share share)
 {
-    if (share.exclusive && !board_claim(board, &share))
+    if (share.exclusive && !claim_domain(counts, &share))
         return false;
-    if (!board_fits(board, &share))
+    if (!share_fits(counts, &share))
         return false;
-    for (uint32_t at = board_begin(board, &share);; at = board->tree->domains[at].up) {
-        board->cores[at] -= share.cores;
-        board->gpus[at] -= share.gpus;
+    for (uint32_t at = first_counted(counts, &share);; at = counts->tree->domains[at].up) {
+        counts->cores[at] -= share.cores;
+        counts->gpus[at] -= share.gpus;
         if (at == share.stop)
             break;
     }
     if (share.exclusive)
-        board->claimed[share.domain] = true;
-    board_change(board, share.domain);
-    board_mark(board, &share, 1);
-    board->shares = array_reserve(board->shares, &board->shares_capacity, board->nshares + 1,
-                                  sizeof(*board->shares));
-    board->shares[board->nshares++] = share;
+        counts->claimed[share.domain] = true;
+    note_change(counts, share.domain);
+    mark_share(counts, &share, 1);
+    counts->shares = array_reserve(counts->shares, &counts->shares_capacity, counts->nshares + 1,
+                                   sizeof(*counts->shares));
+    counts->shares[counts->nshares++] = share;
     return true;
 }
 
-static void board_give_back(struct treepool_board *board, const struct treepool_share *share)
+static void give_back(struct domain_counts *counts, const struct treepool_share *share)
 {
     if (share->exclusive)
-        board->claimed[share->domain] = false;
-    board_change(board, share->domain);
-    board_mark(board, share, (uint64_t)-1);
-    for (uint32_t at = board_begin(board, share);; at = board->tree->domains[at].up) {
-        board->cores[at] += share->cores;
-        board->gpus[at] += share->gpus;
+        counts->claimed[share->domain] = false;
+    note_change(counts, share->domain);
+    mark_share(counts, share, (uint64_t)-1);
+    for (uint32_t at = first_counted(counts, share);; at = counts->tree->domains[at].up) {
+        counts->cores[at] += share->cores;
+        counts->gpus[at] += share->gpus;
         if (at == share->stop)
             break;
     }
 }
 
-void treepool_board_undo(struct treepool_board *board, size_t nshares, size_t nseats)
+size_t domain_counts_ntaken(const struct domain_counts *counts)
 {
-    while (board->nshares > nshares)
-        board_give_back(board, &board->shares[--board->nshares]);
-    board->nseats = nseats;
+    return counts->nshares;
 }
 
-void treepool_board_add_seat(struct treepool_board *board, uint32_t level)
+const struct treepool_share *domain_counts_taken(const struct domain_counts *counts)
 {
-    board->seats = array_reserve(board->seats, &board->seats_capacity, board->nseats + 1,
-                                 sizeof(*board->seats));
-    board->seats[board->nseats++] = (struct treepool_seat){level, (uint32_t)board->nshares};
+    return counts->shares;
+}
+
+void domain_counts_undo(struct domain_counts *counts, size_t ntaken)
+{
+    while (counts->nshares > ntaken)
+        give_back(counts, &counts->shares[--counts->nshares]);
 }
 
 /* How much a domain can hold at most, by what is left there. */
@@ -278,19 +318,19 @@ static bool room_holds(const uint32_t *rooms, size_t n, uint32_t count, uint32_t
 }
 
 /* How often `need->count` domains from `first` up to `end` are there; at most `most`. */
-static uint32_t room_inner(struct treepool_board *board, const struct treepool_need *need,
+static uint32_t room_inner(struct domain_counts *counts, const struct treepool_need *need,
                            uint32_t first, uint32_t end, uint32_t most)
 {
-    const struct scheduling_domain *domains = board->tree->domains;
-    if (!treepool_ask_spend(board->ask, end - first))
+    const struct scheduling_domain *domains = counts->tree->domains;
+    if (!treepool_ask_spend(counts->ask, end - first))
         return 0;
     uint32_t *rooms = mem_array(end - first, sizeof(*rooms));
     uint32_t low = 0, high = most;
     size_t n = 0;
     for (uint32_t i = first; i < end; i++)
         if (domains[i].name && strcmp(domains[i].name, need->locality) == 0)
-            rooms[n++] = treepool_room(board, need, i);
-    while (low < high && treepool_ask_spend(board->ask, n)) {
+            rooms[n++] = domain_counts_room(counts, need, i);
+    while (low < high && treepool_ask_spend(counts->ask, n)) {
         uint32_t middle = high - (high - low) / 2;
         if (room_holds(rooms, n, need->count, middle))
             low = middle;
@@ -302,30 +342,30 @@ static uint32_t room_inner(struct treepool_board *board, const struct treepool_n
 }
 
 /* As often as all that a need has inside fits, at most so often as the need itself does. */
-static uint32_t room_all_inner(struct treepool_board *board, const struct treepool_need *need,
+static uint32_t room_all_inner(struct domain_counts *counts, const struct treepool_need *need,
                                uint32_t domain, uint32_t most)
 {
     uint32_t first = need->locality ? domain + 1 : domain; /* a slot may lie in what it needs */
     for (size_t i = 0; i < need->ninner && most; i++)
-        most = room_inner(board, &need->inner[i], first, board->tree->domains[domain].end, most);
+        most = room_inner(counts, &need->inner[i], first, counts->tree->domains[domain].end, most);
     return most;
 }
 
-uint32_t treepool_room(struct treepool_board *board, const struct treepool_need *need,
-                       uint32_t domain)
+uint32_t domain_counts_room(struct domain_counts *counts, const struct treepool_need *need,
+                            uint32_t domain)
 {
-    if (need->exclusive && !treepool_board_can_claim(board, domain))
+    if (need->exclusive && !can_claim(counts, domain))
         return 0;
-    uint32_t most = room_least(room_times(board->cores[domain], need->all_cores),
-                               room_times(board->gpus[domain], need->all_gpus));
+    uint32_t most = room_least(room_times(counts->cores[domain], need->all_cores),
+                               room_times(counts->gpus[domain], need->all_gpus));
     most = room_least(most, need->exclusive ? 1 : UINT32_MAX);
     if (!need->ninner || !most)
         return most;
-    struct treepool_known **known = &board->known[need->number];
+    struct known_room **known = &counts->known[need->number];
     if (!*known)
-        *known = mem_array(board->room, sizeof(**known));
-    struct treepool_known *here = &(*known)[domain];
-    if (here->when < board->changed[domain])
-        *here = (struct treepool_known){board->now, room_all_inner(board, need, domain, most)};
+        *known = mem_array(counts->room, sizeof(**known));
+    struct known_room *here = &(*known)[domain];
+    if (here->when < counts->changed[domain])
+        *here = (struct known_room){counts->now, room_all_inner(counts, need, domain, most)};
     return here->room;
 }

@@ -1,5 +1,5 @@
 /*
- * Slots onto a board. A slot takes from its home what it needs directly, and goes through the
+ * Slots onto a node. A slot takes from its home what it needs directly, and goes through the
  * localities it needs, item by item, trying one domain after the other.
  */
 #include "affinity/treepool/packing.h"
@@ -15,15 +15,47 @@
 
 #define SEAT_TRIES 5000u /* for one slot by itself */
 
+struct packing {
+    const struct treepool_ask *ask;
+    struct domain_counts *counts; /* of the class at hand, and what its slots take */
+    const struct scheduling_tree *tree;
+    struct treepool_seat *seats;
+    size_t nseats, seats_capacity;
+    struct treepool_piece *pieces;
+    size_t npieces, pieces_capacity;
+    uint32_t tries; /* left, of the allocation */
+};
+
+/* How far a packing has come. */
+struct packing_mark {
+    size_t nshares, nseats;
+};
+
+static struct packing_mark packing_mark(const struct packing *packing)
+{
+    return (struct packing_mark){domain_counts_ntaken(packing->counts), packing->nseats};
+}
+
+static void packing_undo(struct packing *packing, struct packing_mark mark)
+{
+    domain_counts_undo(packing->counts, mark.nshares);
+    packing->nseats = mark.nseats;
+}
+
+enum manner {
+    FIRST,   /* the first domains that fit */
+    ROOMIEST /* those where most is left, so that slots of several domains come out even */
+};
+
 struct seat_list {
     uint32_t *domains;
     uint32_t count;
 };
 
 struct seating {
-    struct treepool_board *board;
+    struct packing *packing;
     uint32_t home, stop;
-    enum treepool_manner manner;
+    enum manner manner;
     uint32_t *tries;
     uint32_t slot, nslots;
     uint32_t *chosen;        /* domain, by slot and item */
@@ -35,29 +67,29 @@ static bool seat_slot(struct seating *s);
 
 static uint32_t *seat_chosen(const struct seating *s)
 {
-    return s->chosen + (size_t)s->slot * s->board->ask->nitems;
+    return s->chosen + (size_t)s->slot * s->packing->ask->nitems;
 }
 
 /* The domains for a need that have room for it, in the order in which they are tried. */
 static struct seat_list seat_list_new(const struct seating *s, const struct treepool_need *need,
                                       uint32_t first, uint32_t end)
 {
-    const struct scheduling_domain *domains = s->board->tree->domains;
+    const struct scheduling_domain *domains = s->packing->tree->domains;
     struct seat_list list = {mem_array(end - first, sizeof(*list.domains)), 0};
-    if (!treepool_ask_spend(s->board->ask, end - first))
+    if (!treepool_ask_spend(s->packing->ask, end - first))
         return list;
     uint32_t *rooms = mem_array(end - first, sizeof(*rooms));
     for (uint32_t i = first; i < end; i++) {
         if (!domains[i].name || strcmp(domains[i].name, need->locality) != 0)
             continue;
-        uint32_t room = treepool_room(s->board, need, i), at = list.count;
+        uint32_t room = domain_counts_room(s->packing->counts, need, i), at = list.count;
         if (!room)
             continue;
-        for (; s->manner == TREEPOOL_ROOMIEST && at > 0 && rooms[at - 1] < room; at--) {
+        for (; s->manner == ROOMIEST && at > 0 && rooms[at - 1] < room; at--) {
             rooms[at] = rooms[at - 1];
             list.domains[at] = list.domains[at - 1];
         }
-        treepool_ask_spend(s->board->ask, list.count - at);
+        treepool_ask_spend(s->packing->ask, list.count - at);
         rooms[at] = room;
         list.domains[at] = i;
         list.count++;
@@ -67,18 +99,18 @@ static struct seat_list seat_list_new(const struct seating *s, const struct tree
 }
 
 /* What an item takes from its domain: all of it, its own numbers, or both. */
-static bool packing_seat_take(struct seating *s, uint32_t index)
+static bool take_item(struct seating *s, uint32_t index)
 {
-    const struct treepool_item *items = s->board->ask->items, *item = &items[index];
+    const struct treepool_item *items = s->packing->ask->items, *item = &items[index];
     const uint32_t *chosen = seat_chosen(s);
     uint32_t outer = item->around == TREEPOOL_NONE ? TREEPOOL_NONE : items[item->around].claim;
     struct treepool_share share = {.domain = chosen[index],
-                                   .slot = (uint32_t)s->board->nseats,
+                                   .slot = (uint32_t)s->packing->nseats,
                                    .stop = outer == TREEPOOL_NONE ? s->stop : chosen[outer],
                                    .exclusive = item->need->exclusive,
                                    .inside = outer != TREEPOOL_NONE};
-    size_t mark = s->board->nshares;
-    if (share.exclusive && !treepool_board_take(s->board, share))
+    struct packing_mark mark = packing_mark(s->packing);
+    if (share.exclusive && !domain_counts_take(s->packing->counts, share))
         return false;
     if (!item->need->cores && !item->need->gpus)
         return true;
@@ -89,16 +121,16 @@ static bool packing_seat_take(struct seating *s, uint32_t index)
     }
     share.cores = item->need->cores;
     share.gpus = item->need->gpus;
-    if (treepool_board_take(s->board, share))
+    if (domain_counts_take(s->packing->counts, share))
         return true;
-    treepool_board_undo(s->board, mark, s->board->nseats);
+    packing_undo(s->packing, mark);
     return false;
 }
 
 /* Like slots come in order of their first domains, so that no arrangement is tried twice. */
 static bool seat_is_repeated(const struct seating *s, uint32_t index, uint32_t domain)
 {
-    return index == 0 && s->slot > 0 && domain < (seat_chosen(s) - s->board->ask->nitems)[0];
+    return index == 0 && s->slot > 0 && domain < (seat_chosen(s) - s->packing->ask->nitems)[0];
 }
 
 static bool seat_item(struct seating *s, uint32_t index);
@@ -106,30 +138,38 @@ static bool seat_item(struct seating *s, uint32_t index);
 /* The rest of the slot with this item in each of the domains that are left for it. */
 static bool seat_item_in(struct seating *s, uint32_t index, const struct seat_list *list)
 {
-    const struct treepool_item *item = &s->board->ask->items[index];
-    uint32_t *at = s->at + (size_t)s->slot * s->board->ask->nitems;
+    const struct treepool_item *item = &s->packing->ask->items[index];
+    uint32_t *at = s->at + (size_t)s->slot * s->packing->ask->nitems;
     uint32_t first = item->before == TREEPOOL_NONE ? 0 : at[item->before] + 1;
     for (uint32_t i = first; i + item->after < list->count && *s->tries; i++) {
-        size_t nshares = s->board->nshares, nseats = s->board->nseats;
+        struct packing_mark mark = packing_mark(s->packing);
         if (seat_is_repeated(s, index, list->domains[i]))
             continue;
         at[index] = i;
         seat_chosen(s)[index] = list->domains[i];
         --*s->tries;
-        if (!packing_seat_take(s, index))
+        if (!take_item(s, index))
             continue;
         if (seat_item(s, index + 1))
             return true;
-        treepool_board_undo(s->board, nshares, nseats);
+        packing_undo(s->packing, mark);
     }
     return false;
 }
 
+static void add_seat(struct packing *packing, uint32_t level)
+{
+    packing->seats = array_reserve(packing->seats, &packing->seats_capacity, packing->nseats + 1,
+                                   sizeof(*packing->seats));
+    packing->seats[packing->nseats++] =
+        (struct treepool_seat){level, (uint32_t)domain_counts_ntaken(packing->counts)};
+}
+
 static bool seat_item(struct seating *s, uint32_t index)
 {
-    const struct treepool_ask *ask = s->board->ask;
+    const struct treepool_ask *ask = s->packing->ask;
     if (index == ask->nitems) {
-        treepool_board_add_seat(s->board, s->board->tree->domains[s->home].height);
+        add_seat(s->packing, s->packing->tree->domains[s->home].height);
         s->slot++;
         if (s->slot == s->nslots || seat_slot(s))
             return true;
@@ -145,7 +185,7 @@ static bool seat_item(struct seating *s, uint32_t index)
     uint32_t around = item->around == TREEPOOL_NONE ? s->home : seat_chosen(s)[item->around];
     uint32_t first = item->around == TREEPOOL_NONE ? around : around + 1;
     struct seat_list list =
-        seat_list_new(s, item->need, first, s->board->tree->domains[around].end);
+        seat_list_new(s, item->need, first, s->packing->tree->domains[around].end);
     lists[index] = list;
     bool done = seat_item_in(s, index, &list);
     free(list.domains);
@@ -155,24 +195,24 @@ static bool seat_item(struct seating *s, uint32_t index)
 /* The next slot: what it takes from its home, then its items. */
 static bool seat_slot(struct seating *s)
 {
-    const struct treepool_need *need = &s->board->ask->slot;
-    size_t nshares = s->board->nshares, nseats = s->board->nseats;
+    const struct treepool_need *need = &s->packing->ask->slot;
+    struct packing_mark mark = packing_mark(s->packing);
     struct treepool_share share = {.domain = s->home,
-                                   .slot = (uint32_t)nseats,
+                                   .slot = (uint32_t)mark.nseats,
                                    .cores = need->cores,
                                    .gpus = need->gpus,
                                    .stop = s->stop};
-    if ((need->cores || need->gpus) && !treepool_board_take(s->board, share))
+    if ((need->cores || need->gpus) && !domain_counts_take(s->packing->counts, share))
         return false;
     if (seat_item(s, 0))
         return true;
-    treepool_board_undo(s->board, nshares, nseats);
+    packing_undo(s->packing, mark);
     return false;
 }
 
 static bool seat_all(struct seating *s)
 {
-    size_t n = (size_t)s->nslots * s->board->ask->nitems;
+    size_t n = (size_t)s->nslots * s->packing->ask->nitems;
     if (n) {
         s->chosen = mem_array(n, sizeof(*s->chosen));
         s->at = mem_array(n, sizeof(*s->at));
@@ -185,20 +225,22 @@ static bool seat_all(struct seating *s)
     return done;
 }
 
-bool treepool_seat(struct treepool_board *board, uint32_t home, uint32_t stop,
-                   enum treepool_manner manner)
+static bool seat_one(struct packing *packing, uint32_t home, uint32_t stop, enum manner manner)
 {
     uint32_t tries = SEAT_TRIES;
-    struct seating s = {
-        .board = board, .home = home, .stop = stop, .manner = manner, .tries = &tries, .nslots = 1};
+    struct seating s = {.packing = packing,
+                        .home = home,
+                        .stop = stop,
+                        .manner = manner,
+                        .tries = &tries,
+                        .nslots = 1};
     return seat_all(&s);
 }
 
-bool treepool_seat_exactly(struct treepool_board *board, uint32_t home, uint32_t stop,
-                           uint32_t nslots)
+static bool seat_exactly(struct packing *packing, uint32_t home, uint32_t stop, uint32_t nslots)
 {
     struct seating s = {
-        .board = board, .home = home, .stop = stop, .tries = &board->tries, .nslots = nslots};
+        .packing = packing, .home = home, .stop = stop, .tries = &packing->tries, .nslots = nslots};
     return seat_all(&s);
 }
 
@@ -216,26 +258,25 @@ bool treepool_seat_exactly(struct treepool_board *board, uint32_t home, uint32_t
 
 /* Where slots go: at and below `scope`; claims around them end at `stop`. */
 struct plan_scope {
-    struct treepool_board *board;
+    struct packing *packing;
     uint32_t scope, stop;
 };
 
-static uint32_t plan_in_home(const struct plan_scope *in, uint32_t home,
-                             enum treepool_manner manner, uint32_t wanted)
+static uint32_t plan_in_home(const struct plan_scope *in, uint32_t home, enum manner manner,
+                             uint32_t wanted)
 {
     uint32_t n = 0;
-    if (!treepool_room(in->board, &in->board->ask->slot, home))
+    if (!domain_counts_room(in->packing->counts, &in->packing->ask->slot, home))
         return 0;
-    while (n < wanted && treepool_seat(in->board, home, in->stop, manner))
+    while (n < wanted && seat_one(in->packing, home, in->stop, manner))
         n++;
     return n;
 }
 
 /* Level by level; a domain comes before one around it on the same level. */
-static uint32_t plan_by_level(const struct plan_scope *in, enum treepool_manner manner,
-                              uint32_t wanted)
+static uint32_t plan_by_level(const struct plan_scope *in, enum manner manner, uint32_t wanted)
 {
-    const struct scheduling_domain *domains = in->board->tree->domains;
+    const struct scheduling_domain *domains = in->packing->tree->domains;
     uint32_t n = 0, scope = in->scope;
     for (uint32_t level = 0; level <= domains[scope].height; level++) {
         for (uint32_t i = scope + 1; i < domains[scope].end && n < wanted; i++)
@@ -249,9 +290,9 @@ static uint32_t plan_by_level(const struct plan_scope *in, enum treepool_manner 
 
 /* The ways to place slots, in the order in which they are tried. */
 static const struct plan_way {
-    enum treepool_manner manner;
+    enum manner manner;
     bool by_level;
-} plan_ways[] = {{TREEPOOL_FIRST, true}, {TREEPOOL_ROOMIEST, true}, {TREEPOOL_ROOMIEST, false}};
+} plan_ways[] = {{FIRST, true}, {ROOMIEST, true}, {ROOMIEST, false}};
 #define PLAN_WAYS (sizeof(plan_ways) / sizeof(plan_ways[0]))
 
 static uint32_t plan_go(const struct plan_scope *in, const struct plan_way *way, uint32_t wanted)
@@ -263,25 +304,27 @@ static uint32_t plan_go(const struct plan_scope *in, const struct plan_way *way,
 /* More than the best way gave, if they can be arranged at all. */
 static uint32_t plan_exactly(const struct plan_scope *in, uint32_t least, uint32_t most)
 {
-    uint32_t nitems = in->board->ask->nitems;
+    uint32_t nitems = in->packing->ask->nitems;
     for (uint32_t n = most; n >= least; n--)
         if ((uint64_t)n * nitems <= EXACT_ITEMS &&
-            treepool_seat_exactly(in->board, in->scope, in->stop, n))
+            seat_exactly(in->packing, in->scope, in->stop, n))
             return n;
     return 0;
 }
 
 static uint32_t plan_slots(const struct plan_scope *in, uint32_t wanted)
 {
-    struct treepool_board *board = in->board;
-    uint32_t best = 0, n = 0, room = treepool_room(board, &board->ask->slot, in->scope);
-    size_t nshares = board->nshares, nseats = board->nseats, best_way = 0;
+    struct packing *packing = in->packing;
+    uint32_t best = 0, n = 0,
+             room = domain_counts_room(packing->counts, &packing->ask->slot, in->scope);
+    struct packing_mark mark = packing_mark(packing);
+    size_t best_way = 0;
     wanted = room < wanted ? room : wanted;
     for (size_t i = 0; i < PLAN_WAYS; i++) {
         n = plan_go(in, &plan_ways[i], wanted);
-        if (n == wanted || !board->ask->nitems)
+        if (n == wanted || !packing->ask->nitems)
             return n;
-        treepool_board_undo(board, nshares, nseats);
+        packing_undo(packing, mark);
         if (n > best)
             best = n, best_way = i;
     }
@@ -293,26 +336,26 @@ static uint32_t plan_slots(const struct plan_scope *in, uint32_t wanted)
 
 static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t wanted);
 
-static uint32_t plan_level(const struct treepool_board *board, size_t first)
+static uint32_t plan_level(const struct packing *packing, size_t first)
 {
     uint32_t level = 0;
-    for (size_t i = first; i < board->nseats; i++)
-        if (board->seats[i].level > level)
-            level = board->seats[i].level;
+    for (size_t i = first; i < packing->nseats; i++)
+        if (packing->seats[i].level > level)
+            level = packing->seats[i].level;
     return level;
 }
 
 /* As many as the count below allows into this domain; false where these are none. */
 static bool plan_fill_domain(const struct plan_scope *in, size_t depth)
 {
-    const struct treepool_ask *ask = in->board->ask;
+    const struct treepool_ask *ask = in->packing->ask;
     const struct count *count =
         depth + 1 < ask->request->nwithin ? &ask->request->within[depth + 1].count : ask->slots;
-    size_t nshares = in->board->nshares, nseats = in->board->nseats;
+    struct packing_mark mark = packing_mark(in->packing);
     uint32_t n = plan_within(in, depth + 1, count->max ? count->max : 1);
     uint32_t right = count->max ? count_within(count, n) : n;
     if (right && right < n) {
-        treepool_board_undo(in->board, nshares, nseats);
+        packing_undo(in->packing, mark);
         plan_within(in, depth + 1, right);
     }
     return right > 0;
@@ -320,19 +363,19 @@ static bool plan_fill_domain(const struct plan_scope *in, size_t depth)
 
 static bool plan_enter(const struct plan_scope *in, size_t depth, uint32_t domain)
 {
-    struct treepool_board *board = in->board;
-    struct plan_scope inner = {board, domain, in->stop};
-    size_t nshares = board->nshares, nseats = board->nseats;
-    if (board->ask->request->within[depth].exclusive) {
+    struct packing *packing = in->packing;
+    struct plan_scope inner = {packing, domain, in->stop};
+    struct packing_mark mark = packing_mark(packing);
+    if (packing->ask->request->within[depth].exclusive) {
         struct treepool_share claim = {
             .domain = domain, .slot = TREEPOOL_NONE, .stop = in->stop, .exclusive = true};
-        if (!treepool_board_take(board, claim))
+        if (!domain_counts_take(packing->counts, claim))
             return false;
         inner.stop = domain;
     }
     if (plan_fill_domain(&inner, depth))
         return true;
-    treepool_board_undo(board, nshares, nseats);
+    packing_undo(packing, mark);
     return false;
 }
 
@@ -351,28 +394,28 @@ static int plan_compare(const void *a, const void *b)
  * them tries all that are below it: what one has found the others need not look for. */
 static struct treepool_trial plan_try(const struct plan_scope *in, size_t depth, uint32_t domain)
 {
-    struct treepool_board *board = in->board;
+    struct packing *packing = in->packing;
     struct treepool_trial trial = {.domain = domain};
-    size_t nshares = board->nshares, nseats = board->nseats;
-    if (!treepool_ask_spend(board->ask, 1) ||
-        treepool_board_recall(board, (uint32_t)depth, in->stop, &trial) ||
-        !treepool_ask_spend(board->ask, TRIAL_WORK))
+    struct packing_mark mark = packing_mark(packing);
+    if (!treepool_ask_spend(packing->ask, 1) ||
+        domain_counts_recall(packing->counts, (uint32_t)depth, in->stop, &trial) ||
+        !treepool_ask_spend(packing->ask, TRIAL_WORK))
         return trial;
     if (plan_enter(in, depth, domain)) {
-        trial.level = plan_level(board, nseats);
-        trial.nslots = (uint32_t)(board->nseats - nseats);
-        treepool_board_undo(board, nshares, nseats);
+        trial.level = plan_level(packing, mark.nseats);
+        trial.nslots = (uint32_t)(packing->nseats - mark.nseats);
+        packing_undo(packing, mark);
     }
-    treepool_board_remember(board, (uint32_t)depth, in->stop, &trial);
+    domain_counts_remember(packing->counts, (uint32_t)depth, in->stop, &trial);
     return trial;
 }
 
 /* All domains of the name that hold something by themselves, best first. */
 static size_t plan_try_all(const struct plan_scope *in, size_t depth, struct treepool_trial *trials)
 {
-    struct treepool_board *board = in->board;
-    const struct scheduling_domain *domains = board->tree->domains;
-    const char *name = board->ask->request->within[depth].locality;
+    struct packing *packing = in->packing;
+    const struct scheduling_domain *domains = packing->tree->domains;
+    const char *name = packing->ask->request->within[depth].locality;
     size_t n = 0;
     for (uint32_t i = in->scope + 1; i < domains[in->scope].end; i++) {
         if (strcmp(domains[i].name, name) != 0)
@@ -385,39 +428,40 @@ static size_t plan_try_all(const struct plan_scope *in, size_t depth, struct tre
     return n;
 }
 
-static void plan_add_piece(struct treepool_board *board, struct treepool_piece piece)
+static void plan_add_piece(struct packing *packing, struct treepool_piece piece)
 {
-    board->pieces = array_reserve(board->pieces, &board->pieces_capacity, board->npieces + 1,
-                                  sizeof(*board->pieces));
-    board->pieces[board->npieces++] = piece;
+    packing->pieces = array_reserve(packing->pieces, &packing->pieces_capacity,
+                                    packing->npieces + 1, sizeof(*packing->pieces));
+    packing->pieces[packing->npieces++] = piece;
 }
 
-static void plan_add_domain(struct treepool_board *board, size_t first)
+static void plan_add_domain(struct packing *packing, size_t first)
 {
-    struct treepool_piece piece = {.level = plan_level(board, first),
-                                   .nslots = (uint32_t)(board->nseats - first),
-                                   .seats_end = (uint32_t)board->nseats,
-                                   .shares_end = (uint32_t)board->nshares};
-    plan_add_piece(board, piece);
+    struct treepool_piece piece = {.level = plan_level(packing, first),
+                                   .nslots = (uint32_t)(packing->nseats - first),
+                                   .seats_end = (uint32_t)packing->nseats,
+                                   .shares_end = (uint32_t)domain_counts_ntaken(packing->counts)};
+    plan_add_piece(packing, piece);
 }
 
 static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t wanted)
 {
-    struct treepool_board *board = in->board;
-    const struct scheduling_domain *here = &board->tree->domains[in->scope];
-    if (depth == board->ask->request->nwithin)
+    struct packing *packing = in->packing;
+    const struct scheduling_domain *here = &packing->tree->domains[in->scope];
+    if (depth == packing->ask->request->nwithin)
         return plan_slots(in, wanted);
     struct treepool_trial *trials = mem_array(here->end - in->scope, sizeof(*trials));
     size_t ntrials = plan_try_all(in, depth, trials);
     uint32_t n = 0;
     for (size_t i = 0; i < ntrials && n < wanted; i++) {
-        size_t first = board->nseats;
-        if (depth && !treepool_ask_spend(board->ask, TRIAL_WORK)) /* these double level by level */
+        size_t first = packing->nseats;
+        if (depth &&
+            !treepool_ask_spend(packing->ask, TRIAL_WORK)) /* these double level by level */
             break;
         if (!plan_enter(in, depth, trials[i].domain))
             continue;
         if (depth == 0)
-            plan_add_domain(board, first);
+            plan_add_domain(packing, first);
         n++;
     }
     free(trials);
@@ -426,13 +470,13 @@ static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t 
 
 /* ---- the plan of a node ---- */
 
-static void plan_add_slots(struct treepool_board *board)
+static void plan_add_slots(struct packing *packing)
 {
-    for (uint32_t i = 0; i < board->nseats; i++)
-        plan_add_piece(board, (struct treepool_piece){.level = board->seats[i].level,
-                                                      .nslots = 1,
-                                                      .seats_end = i + 1,
-                                                      .shares_end = board->seats[i].end});
+    for (uint32_t i = 0; i < packing->nseats; i++)
+        plan_add_piece(packing, (struct treepool_piece){.level = packing->seats[i].level,
+                                                        .nslots = 1,
+                                                        .seats_end = i + 1,
+                                                        .shares_end = packing->seats[i].end});
 }
 
 static void *plan_copy(const void *from, size_t count, size_t size)
@@ -450,23 +494,41 @@ static uint32_t plan_wanted(const struct treepool_ask *ask)
     return most < TREEPOOL_MAX_SLOTS ? most : TREEPOOL_MAX_SLOTS;
 }
 
-struct treepool_plan *treepool_plan_new(struct treepool_board *board,
-                                        const struct treepool_class *class)
+struct packing *packing_new(const struct treepool_ask *ask)
 {
-    struct plan_scope node = {board, 0, 0};
+    struct packing *packing = mem_alloc(sizeof(*packing));
+    packing->ask = ask;
+    packing->counts = domain_counts_new(ask);
+    packing->tries = TREEPOOL_TRIES;
+    return packing;
+}
+
+void packing_free(struct packing *packing)
+{
+    domain_counts_free(packing->counts);
+    free(packing->seats);
+    free(packing->pieces);
+    free(packing);
+}
+
+struct treepool_plan *packing_plan(struct packing *packing, const struct treepool_class *class)
+{
+    const struct treepool_ask *ask = packing->ask;
     struct treepool_plan *plan = mem_alloc(sizeof(*plan));
-    if ((board->ask->exclusive && !class->whole) || class->ncores < board->ask->slot.all_cores ||
-        class->ngpus < board->ask->slot.all_gpus)
+    if ((ask->exclusive && !class->whole) || class->ncores < ask->slot.all_cores ||
+        class->ngpus < ask->slot.all_gpus)
         return plan;
-    treepool_board_set(board, class);
-    board->npieces = 0;
-    plan_within(&node, 0, plan_wanted(board->ask));
-    if (!board->ask->request->nwithin)
-        plan_add_slots(board);
-    plan->npieces = (uint32_t)board->npieces;
-    plan->pieces = plan_copy(board->pieces, board->npieces, sizeof(*plan->pieces));
-    plan->seats = plan_copy(board->seats, board->nseats, sizeof(*plan->seats));
-    plan->shares = plan_copy(board->shares, board->nshares, sizeof(*plan->shares));
+    domain_counts_load(packing->counts, class);
+    packing->tree = class->tree;
+    packing->nseats = packing->npieces = 0;
+    plan_within(&(struct plan_scope){packing, 0, 0}, 0, plan_wanted(ask));
+    if (!ask->request->nwithin)
+        plan_add_slots(packing);
+    plan->npieces = (uint32_t)packing->npieces;
+    plan->pieces = plan_copy(packing->pieces, packing->npieces, sizeof(*plan->pieces));
+    plan->seats = plan_copy(packing->seats, packing->nseats, sizeof(*plan->seats));
+    plan->shares = plan_copy(domain_counts_taken(packing->counts),
+                             domain_counts_ntaken(packing->counts), sizeof(*plan->shares));
     return plan;
 }
 
