@@ -49,7 +49,7 @@ liblayout_a_SOURCES = \
     affinity/policy/part_options.h \
     affinity/policy/policy.c affinity/policy/policy.h \
     affinity/policy/policy_error.c affinity/policy/policy_error.h \
-    affinity/policy/policy_gpu.c \
+    affinity/policy/policy_gpu.c affinity/policy/policy_gpu.h \
     affinity/policy/rankfile.c affinity/policy/rankfile.h \
     affinity/policy/rankfile_hosts.c \
     affinity/layout/allocated_hosts.c affinity/layout/allocated_hosts.h \
@@ -88,7 +88,6 @@ liblayout_a_SOURCES = \
     affinity/picture/svg.c affinity/picture/svg.h \
     affinity/picture/svg_bind.c \
     affinity/picture/svg_cells.c \
-    affinity/picture/svg_colours.c \
     affinity/picture/svg_element.c affinity/picture/svg_element.h \
     affinity/picture/svg_figure.c \
     affinity/picture/svg_machine.c \

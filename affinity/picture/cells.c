@@ -46,7 +46,7 @@ static struct bound *count_bound(const struct drawing *drawing, uint32_t node)
         const struct layout_task *task = drawing_task(drawing, node, i);
         if (drawing_is_unbound(drawing, task))
             continue;
-        struct bound *bound = &bounds[drawing->same[task->binding]];
+        struct bound *bound = &bounds[drawing_binding(drawing, task)];
         uint32_t rank = drawing_rank(drawing, node, i);
         if (!bound->count++ || rank < bound->first)
             bound->first = rank;

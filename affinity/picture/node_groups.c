@@ -1,3 +1,4 @@
+/* A layout for drawing: ranks by node, equal bindings, and nodes that look alike. */
 #include "affinity/picture/node_groups.h"
 
 #include <stdlib.h>
@@ -6,6 +7,13 @@
 #include "base/hash_table.h"
 #include "base/mem.h"
 
+struct drawing_index {
+    uint32_t *same;  /* by binding: the first one with equal sets */
+    uint32_t *ranks; /* by node, ascending: node i has ranks[at[i]] to ranks[at[i + 1]] */
+    uint32_t *at;
+    uint32_t *look_of; /* by node: index into looks */
+};
+
 const struct layout_node *drawing_node(const struct drawing *drawing, uint32_t node)
 {
     return &drawing->request->nodes[drawing->layout->nodes[node].source];
@@ -13,12 +21,22 @@ const struct layout_node *drawing_node(const struct drawing *drawing, uint32_t n
 
 const struct layout_task *drawing_task(const struct drawing *drawing, uint32_t node, uint32_t i)
 {
-    return &drawing->layout->tasks[drawing->ranks[drawing->at[node] + i]];
+    return &drawing->layout->tasks[drawing->index->ranks[drawing->index->at[node] + i]];
 }
 
 uint32_t drawing_rank(const struct drawing *drawing, uint32_t node, uint32_t i)
 {
-    return drawing->ranks[drawing->at[node] + i];
+    return drawing->index->ranks[drawing->index->at[node] + i];
+}
+
+uint32_t drawing_look(const struct drawing *drawing, uint32_t node)
+{
+    return drawing->index->look_of[node];
+}
+
+uint32_t drawing_binding(const struct drawing *drawing, const struct layout_task *task)
+{
+    return drawing->index->same[task->binding];
 }
 
 const struct idset *drawing_gpus(const struct drawing *drawing, const struct layout_task *task)
@@ -50,7 +68,7 @@ static void join_bindings(struct drawing *drawing)
     const struct layout *layout = drawing->layout;
     struct hash_table table = {.count = 0};
     struct binding_names names = {layout, mem_array(layout->nbindings, sizeof(*names.first))};
-    drawing->same = mem_array(layout->nbindings, sizeof(*drawing->same));
+    drawing->index->same = mem_array(layout->nbindings, sizeof(*drawing->index->same));
     for (uint32_t i = 0; i < layout->nbindings; i++) {
         const struct layout_binding *binding = &layout->bindings[i];
         uint64_t hash = idset_hash(idset_hash(0, binding->cpus), binding->cores);
@@ -58,7 +76,7 @@ static void join_bindings(struct drawing *drawing)
         uint32_t number = hash_table_intern(&table, hash, same_binding, &names, binding);
         if (number == known)
             names.first[number] = i;
-        drawing->same[i] = names.first[number];
+        drawing->index->same[i] = names.first[number];
     }
     free(names.first);
     hash_table_free(&table);
@@ -69,13 +87,13 @@ static void join_bindings(struct drawing *drawing)
 static void collect_ranks(struct drawing *drawing)
 {
     const struct layout *layout = drawing->layout;
-    drawing->ranks = mem_array(layout->ntasks, sizeof(*drawing->ranks));
-    drawing->at = mem_array(layout->nnodes + 1ul, sizeof(*drawing->at));
+    drawing->index->ranks = mem_array(layout->ntasks, sizeof(*drawing->index->ranks));
+    drawing->index->at = mem_array(layout->nnodes + 1ul, sizeof(*drawing->index->at));
     for (uint32_t node = 0; node < layout->nnodes; node++)
-        drawing->at[node + 1] = drawing->at[node] + layout->nodes[node].ntasks;
+        drawing->index->at[node + 1] = drawing->index->at[node] + layout->nodes[node].ntasks;
     for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
         const struct layout_task *task = &layout->tasks[rank];
-        drawing->ranks[drawing->at[task->node] + task->local_rank] = rank;
+        drawing->index->ranks[drawing->index->at[task->node] + task->local_rank] = rank;
     }
 }
 
@@ -83,17 +101,18 @@ static void collect_parts(struct drawing *drawing)
 {
     const struct layout *layout = drawing->layout;
     const struct layout_part *asked = drawing->request->parts;
-    drawing->parts = mem_array(drawing->request->nparts, sizeof(*drawing->parts));
+    struct part_view *parts = mem_array(drawing->request->nparts, sizeof(*parts));
     for (uint32_t part = 0; part < drawing->request->nparts; part++) {
-        struct part_view *view = &drawing->parts[part];
+        struct part_view *view = &parts[part];
         view->owner = part && !policy_is_own(&asked[part]) ? view[-1].owner : part;
         policy_parse(&asked[view->owner], &view->policy, NULL);
     }
     for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
-        struct part_view *view = &drawing->parts[layout->tasks[rank].app];
+        struct part_view *view = &parts[layout->tasks[rank].app];
         if (!view->count++)
             view->first = rank;
     }
+    drawing->parts = parts;
 }
 
 /* ---- looks ---- */
@@ -105,7 +124,7 @@ static uint64_t look_hash(const struct drawing *drawing, uint32_t node)
     uint64_t hash = idset_hash(hash_table_hash((uintptr_t)source->topo, n), source->cores);
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
-        hash = hash_table_hash(hash, task->place ^ (uint64_t)drawing->same[task->binding] << 32);
+        hash = hash_table_hash(hash, task->place ^ (uint64_t)drawing_binding(drawing, task) << 32);
         hash = hash_table_hash(hash, task->gpus);
     }
     return hash;
@@ -122,7 +141,7 @@ static bool look_alike(const void *owner, uint32_t number, const void *thing)
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *s = drawing_task(drawing, a, i), *t = drawing_task(drawing, b, i);
         if (s->place != t->place || s->app != t->app || s->gpus != t->gpus ||
-            drawing->same[s->binding] != drawing->same[t->binding])
+            drawing_binding(drawing, s) != drawing_binding(drawing, t))
             return false;
     }
     return true;
@@ -152,39 +171,45 @@ static void collect_looks(struct drawing *drawing)
 {
     uint32_t nnodes = drawing->layout->nnodes;
     struct hash_table table = {.count = 0};
-    drawing->looks = mem_array(nnodes, sizeof(*drawing->looks));
-    drawing->look_of = mem_array(nnodes, sizeof(*drawing->look_of));
+    struct node_group *looks = mem_array(nnodes, sizeof(*looks));
+    drawing->looks = looks;
+    drawing->index->look_of = mem_array(nnodes, sizeof(*drawing->index->look_of));
     for (uint32_t node = 0; node < nnodes; node++) {
         uint32_t look =
             hash_table_intern(&table, look_hash(drawing, node), look_alike, drawing, &node);
         if (look < drawing->nlooks)
-            look_join(drawing, &drawing->looks[look], node);
+            look_join(drawing, &looks[look], node);
         else
-            drawing->looks[drawing->nlooks++] =
-                (struct node_group){node, node, 1, true, 0, hostlist_new()};
-        drawing->look_of[node] = look;
+            looks[drawing->nlooks++] = (struct node_group){node, node, 1, true, 0, hostlist_new()};
+        drawing->index->look_of[node] = look;
     }
     hash_table_free(&table);
 }
 
-void drawing_fold(struct drawing *drawing)
+void drawing_open(struct drawing *drawing, const struct layout *layout,
+                  const struct layout_request *request, bool folded)
 {
+    *drawing = (struct drawing){.layout = layout,
+                                .request = request,
+                                .folded = folded,
+                                .index = mem_alloc(sizeof(*drawing->index))};
     join_bindings(drawing);
     collect_ranks(drawing);
     collect_parts(drawing);
     collect_looks(drawing);
 }
 
-void drawing_free(struct drawing *drawing)
+void drawing_close(struct drawing *drawing)
 {
     for (uint32_t i = 0; i < drawing->nlooks; i++)
         hostlist_free(drawing->looks[i].others);
-    free(drawing->looks);
-    free(drawing->look_of);
-    free(drawing->ranks);
-    free(drawing->at);
-    free(drawing->same);
-    free(drawing->parts);
+    free((void *)(uintptr_t)drawing->looks);
+    free((void *)(uintptr_t)drawing->parts);
+    free(drawing->index->look_of);
+    free(drawing->index->ranks);
+    free(drawing->index->at);
+    free(drawing->index->same);
+    free(drawing->index);
 }
 
 /* ---- what is said of the others ---- */
@@ -194,7 +219,8 @@ struct idset *node_group_ranks(const struct drawing *drawing, uint32_t look, uin
 {
     struct idset *set = idset_new();
     for (uint32_t node = first; node <= last; node++) {
-        uint32_t n = drawing->look_of[node] == look ? drawing->layout->nodes[node].ntasks : 0;
+        uint32_t n =
+            drawing->index->look_of[node] == look ? drawing->layout->nodes[node].ntasks : 0;
         for (uint32_t i = 0; i < n; i++)
             idset_add(set, drawing_rank(drawing, node, i));
     }
@@ -219,7 +245,7 @@ char *phrase_shift(const struct drawing *drawing, const struct node_group *look)
         return mem_format("ranks %lld %s%s", llabs(look->shift),
                           look->shift < 0 ? "lower" : "higher",
                           look->count > 2 ? " from node to node" : "");
-    uint32_t index = drawing->look_of[look->first];
+    uint32_t index = drawing->index->look_of[look->first];
     struct idset *ranks = node_group_ranks(drawing, index, look->first + 1, look->last);
     char *set = idset_encode_short(ranks, 40), *text = mem_format("with ranks %s in all", set);
     free(set);

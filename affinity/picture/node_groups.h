@@ -31,19 +31,23 @@ struct part_view {
     struct policy policy;
 };
 
+struct drawing_index;
+
+/* What is drawn. */
 struct drawing {
-    struct buf out;
     const struct layout *layout;
     const struct layout_request *request;
-    struct part_view *parts;
-    uint32_t *same;  /* by binding: the first one with equal sets */
-    uint32_t *ranks; /* by node, ascending: node i has ranks[at[i]] to ranks[at[i + 1]] */
-    uint32_t *at;
-    uint32_t *look_of; /* by node: index into looks */
-    bool folded;       /* equal nodes are one look; otherwise every node is its own */
-    struct node_group *looks;
+    const struct part_view *parts;
+    const struct node_group *looks; /* by their first nodes, ascending */
     uint32_t nlooks;
+    bool folded;                 /* equal nodes are one look; otherwise every node is its own */
+    struct drawing_index *index; /* what the functions below look up */
 };
+
+/* Layout and request are borrowed until drawing_close(). */
+void drawing_open(struct drawing *drawing, const struct layout *layout,
+                  const struct layout_request *request, bool folded);
+void drawing_close(struct drawing *drawing);
 
 const struct layout_node *drawing_node(const struct drawing *drawing, uint32_t node);
 /* The i-th task of a node, by local rank. */
@@ -55,9 +59,11 @@ const struct idset *drawing_gpus(const struct drawing *drawing, const struct lay
 /* Both were allocated the same of the same machine. */
 bool drawing_same_grant(const struct layout_node *a, const struct layout_node *b);
 
-/* Fill all but `out` from layout, request and folded, which are there. */
-void drawing_fold(struct drawing *drawing);
-void drawing_free(struct drawing *drawing); /* all but `out` */
+/* The look that a node is of: index into looks. */
+uint32_t drawing_look(const struct drawing *drawing, uint32_t node);
+/* The first of all bindings that are equal to a task's. */
+uint32_t drawing_binding(const struct drawing *drawing, const struct layout_task *task);
+
 /* The ranks of a look's nodes from one node id to another. Caller frees. */
 struct idset *node_group_ranks(const struct drawing *drawing, uint32_t look, uint32_t first,
                                uint32_t last);

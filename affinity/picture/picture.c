@@ -14,17 +14,17 @@ char *picture_text(const struct layout *layout, const struct layout_request *req
 {
     static const struct {
         unsigned what;
-        void (*draw)(struct drawing *drawing);
+        void (*draw)(struct buf *out, const struct drawing *drawing);
     } parts[] = {{LAYOUT_SHOW_ALLOC, draw_alloc},
                  {LAYOUT_SHOW_TOPO, draw_topo},
                  {LAYOUT_SHOW_MAP, draw_map},
                  {LAYOUT_SHOW_BIND, draw_bind}};
-    struct drawing drawing = {
-        .out = BUF_INIT, .layout = layout, .request = request, .folded = true};
-    drawing_fold(&drawing);
+    struct buf out = BUF_INIT;
+    struct drawing drawing;
+    drawing_open(&drawing, layout, request, true);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (what & parts[i].what)
-            parts[i].draw(&drawing);
-    drawing_free(&drawing);
-    return buf_take_text(&drawing.out);
+            parts[i].draw(&out, &drawing);
+    drawing_close(&drawing);
+    return buf_take_text(&out);
 }

@@ -1,5 +1,5 @@
 /*
- * picture - a layout as text and as SVG.
+ * picture - a layout as text.
  */
 #ifndef AFFINITY_PICTURE_PICTURE_H
 #define AFFINITY_PICTURE_PICTURE_H
@@ -10,9 +10,5 @@
  * folded; OS and logical numbers are named as such. */
 char *picture_text(const struct layout *layout, const struct layout_request *request,
                    unsigned what);
-
-/* The same as an SVG document (caller frees): at most 2 MB, whatever the size of the run; more than
- * a few nodes of equal layout are folded, and what is too much to be seen is listed or counted. */
-char *picture_svg(const struct layout *layout, const struct layout_request *request);
 
 #endif

@@ -1,4 +1,8 @@
+/* The SVG picture: a panel for each look, and above them title, overview and legend. */
 #include "affinity/picture/svg.h"
+
+#include "affinity/picture/svg_machine.h"
+#include "affinity/picture/svg_overview.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,11 +10,13 @@
 #include "affinity/picture/cells.h"
 #include "affinity/picture/node_groups.h"
 #include "affinity/picture/phrases.h"
-#include "affinity/picture/picture.h"
 #include "affinity/sets/short_text.h"
 #include "base/mem.h"
 #include "base/text.h"
 
+#define SVG_MAX_LIST 60        /* looks listed; others are counted */
+#define SVG_UNFOLDED_NODES 8   /* so many nodes are drawn each by itself */
+#define SVG_UNFOLDED_CELLS 600 /* if they have no more cores than this together */
 #define PAD 14
 
 /* Where the next panel goes. */
@@ -203,34 +209,6 @@ static struct sheet draw_best(const struct drawing *drawing)
     return best;
 }
 
-/* What stands above explains only what was drawn below, and so comes last. */
-char *picture_svg(const struct layout *layout, const struct layout_request *request)
-{
-    struct drawing drawing = {
-        .layout = layout, .request = request, .folded = !is_small(layout, request)};
-    struct buf top = BUF_INIT, out = BUF_INIT;
-    drawing_fold(&drawing);
-    struct sheet sheet = draw_best(&drawing);
-    uint32_t y = SVG_MARGIN / 2, w = sheet.width;
-    struct size head = head_draw(&top, &drawing, y);
-    y += head.h + SVG_GAP;
-    struct size legend = legend_draw(&top, &drawing, sheet.signs, y);
-    y += legend.h + SVG_GAP;
-    struct size strip = strip_draw(&top, &drawing, y);
-    y += strip.h;
-    const uint32_t widths[] = {head.w, legend.w, strip.w};
-    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
-        w = widths[i] + 2 * SVG_MARGIN > w ? widths[i] + 2 * SVG_MARGIN : w;
-    buf_printf(&top, "<g transform=\"translate(0,%u)\">\n%s</g>\n", y, buf_text(&sheet.body));
-    char *title = phrase_title(&drawing);
-    svg_document(&out, w, y + sheet.y + SVG_MARGIN, title, buf_text(&top));
-    free(title);
-    buf_free(&top);
-    buf_free(&sheet.body);
-    drawing_free(&drawing);
-    return buf_take_text(&out);
-}
-
 #define MAX_PARTS 24
 #define SAMPLE_W 28
 #define SAMPLE_H 20
@@ -291,7 +269,7 @@ static void policy_draw(struct buf *out, const struct drawing *drawing, struct s
     free(placing);
 }
 
-struct size head_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
+static struct size head_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
 {
     struct size size = {0, 0};
     char *title = phrase_title(drawing);
@@ -372,7 +350,8 @@ static const char *colour_words(const struct drawing *drawing)
     return drawing->layout->ntasks > 1 ? "Colours tell the ranks of a node apart." : "";
 }
 
-struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned signs, uint32_t y)
+static struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned signs,
+                               uint32_t y)
 {
     static const struct {
         unsigned sign;
@@ -401,4 +380,33 @@ struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned
     add_line(out, &size, SVG_TEXT, 0, y, line);
     free(line);
     return size;
+}
+
+/* ---- the page ---- */
+
+/* What stands above explains only what was drawn below, and so comes last. */
+char *picture_svg(const struct layout *layout, const struct layout_request *request)
+{
+    struct drawing drawing;
+    struct buf top = BUF_INIT, out = BUF_INIT;
+    drawing_open(&drawing, layout, request, !is_small(layout, request));
+    struct sheet sheet = draw_best(&drawing);
+    uint32_t y = SVG_MARGIN / 2, w = sheet.width;
+    struct size head = head_draw(&top, &drawing, y);
+    y += head.h + SVG_GAP;
+    struct size legend = legend_draw(&top, &drawing, sheet.signs, y);
+    y += legend.h + SVG_GAP;
+    struct size strip = strip_draw(&top, &drawing, y);
+    y += strip.h;
+    const uint32_t widths[] = {head.w, legend.w, strip.w};
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
+        w = widths[i] + 2 * SVG_MARGIN > w ? widths[i] + 2 * SVG_MARGIN : w;
+    buf_printf(&top, "<g transform=\"translate(0,%u)\">\n%s</g>\n", y, buf_text(&sheet.body));
+    char *title = phrase_title(&drawing);
+    svg_document(&out, w, y + sheet.y + SVG_MARGIN, title, buf_text(&top));
+    free(title);
+    buf_free(&top);
+    buf_free(&sheet.body);
+    drawing_close(&drawing);
+    return buf_take_text(&out);
 }

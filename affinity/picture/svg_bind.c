@@ -1,10 +1,12 @@
 /* What ranks are bound to where others are bound to it, too: outlines around the cores. */
+#include "affinity/picture/svg_bind.h"
+
 #include <stdlib.h>
 
 #include "affinity/picture/boxes.h"
 #include "affinity/picture/cells.h"
 #include "affinity/picture/node_groups.h"
-#include "affinity/picture/svg.h"
+#include "affinity/picture/svg_figure.h"
 #include "affinity/sets/short_text.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -25,6 +27,13 @@ static uint32_t *svg_bind_rows_by_os(const struct topo *topo, uint32_t *count)
         rows[topo->os[row]] = row;
     return rows;
 }
+
+/* A set of hardware threads that ranks share. */
+struct bond {
+    struct idset *rows;
+    bool split;  /* over several innermost boxes: each has a part of the outline */
+    char *title; /* which ranks, and where they may run */
+};
 
 struct bound_rank {
     uint32_t binding, rank;
@@ -49,7 +58,7 @@ static struct bound_rank *bound_ranks(const struct machine *machine, uint32_t *c
     for (uint32_t i = 0; i < ntasks; i++) {
         const struct layout_task *task = drawing_task(drawing, machine->node, i);
         if (!drawing_is_unbound(drawing, task))
-            ranks[(*count)++] = (struct bound_rank){drawing->same[task->binding],
+            ranks[(*count)++] = (struct bound_rank){drawing_binding(drawing, task),
                                                     drawing_rank(drawing, machine->node, i)};
     }
     qsort(ranks, *count, sizeof(*ranks), compare_bound);

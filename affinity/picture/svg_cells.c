@@ -1,10 +1,14 @@
+/* The cores of an innermost box: one cell each, in even rows. */
+#include "affinity/picture/svg_cells.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "affinity/picture/boxes.h"
 #include "affinity/picture/cells.h"
 #include "affinity/picture/node_groups.h"
-#include "affinity/picture/svg.h"
+#include "affinity/picture/svg_bind.h"
+#include "affinity/picture/svg_figure.h"
 #include "affinity/sets/short_text.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -324,4 +328,14 @@ void cells_draw(struct buf *out, const struct machine *machine, uint32_t first, 
         draw_bar(out, machine, first, row, next, areas);
     }
     free(areas);
+}
+
+/* By the place among the node's ranks: beside each other they differ, however ranks are dealt out,
+ * and nodes alike look alike. */
+uint32_t machine_colour(const struct machine *machine, uint32_t rank)
+{
+    const struct drawing *drawing = machine->drawing;
+    if (drawing->request->nparts > 1)
+        return drawing->layout->tasks[rank].app;
+    return drawing->layout->tasks[rank].local_rank % SVG_COLOURS;
 }

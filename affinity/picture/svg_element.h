@@ -13,6 +13,15 @@
 
 #include "base/buf.h"
 
+#define SVG_WIDTH 1200 /* of a page at most, unless one machine needs more */
+#define SVG_MARGIN 24
+#define SVG_ROOM (SVG_WIDTH - 2 * SVG_MARGIN)
+#define SVG_GAP 12
+
+struct size {
+    uint32_t w, h;
+};
+
 struct area {
     uint32_t x, y, w, h;
 };

@@ -1,5 +1,5 @@
-#include "affinity/picture/cells.h"
-#include "affinity/picture/svg.h"
+/* Cores that are beside each other, as one shape: its fill and its outline. */
+#include "affinity/picture/svg_figure.h"
 
 #define STRIP 2 /* height of the strip that joins two runs of cores in different columns */
 

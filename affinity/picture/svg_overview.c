@@ -1,8 +1,10 @@
+/* A square for each node, coloured by its look: where a run has too many nodes to draw each. */
+#include "affinity/picture/svg_overview.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "affinity/picture/node_groups.h"
-#include "affinity/picture/svg.h"
 #include "base/mem.h"
 
 #define MAX_NODES 20000 /* beyond, squares would be too small to be seen */
@@ -80,9 +82,9 @@ static void grid_draw(struct buf *out, const struct drawing *drawing, const stru
     uint32_t nnodes = drawing->layout->nnodes;
     struct buf paths[NPATHS] = {BUF_INIT};
     for (uint32_t node = 0, end; node < nnodes; node = end) {
-        uint32_t path = path_of(drawing, drawing->look_of[node]);
+        uint32_t path = path_of(drawing, drawing_look(drawing, node));
         for (end = node + 1; end < nnodes && end % grid->columns &&
-                             path_of(drawing, drawing->look_of[end]) == path;)
+                             path_of(drawing, drawing_look(drawing, end)) == path;)
             end++;
         add_square(&paths[path], grid, node, end - node, y);
     }
@@ -139,4 +141,16 @@ struct size strip_draw(struct buf *out, const struct drawing *drawing, uint32_t 
     lines_draw(out, &grid, y + h);
     names_draw(out, drawing, &grid, y + h);
     return (struct size){w > squares ? w : squares, h + grid.rows * grid.pitch + SVG_GAP};
+}
+
+uint32_t look_colour(const struct drawing *drawing, uint32_t look)
+{
+    uint32_t node = drawing->looks[look].first, n = drawing->layout->nodes[node].ntasks;
+    uint32_t app = drawing_task(drawing, node, 0)->app;
+    if (drawing->request->nparts < 2)
+        return look < SVG_MAX_PANELS ? look : SVG_GREY;
+    for (uint32_t i = 1; i < n; i++)
+        if (drawing_task(drawing, node, i)->app != app)
+            return SVG_GREY;
+    return app;
 }

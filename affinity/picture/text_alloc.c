@@ -46,20 +46,20 @@ static struct grants collect_grants(const struct layout_request *request)
     return grants;
 }
 
-static void draw_grants(struct drawing *drawing,
+static void draw_grants(struct buf *out, const struct drawing *drawing,
                         void (*draw)(struct buf *out, const struct grant *grant))
 {
     struct grants grants = collect_grants(drawing->request);
     size_t left = drawing->request->nnodes;
     for (uint32_t i = 0; i < grants.n; i++) {
         if (i < PICTURE_MAX_LOOKS) {
-            draw(&drawing->out, &grants.list[i]);
+            draw(out, &grants.list[i]);
             left -= hostlist_count(grants.list[i].hosts);
         }
         hostlist_free(grants.list[i].hosts);
     }
     if (left)
-        buf_printf(&drawing->out, "  and %zu more nodes, of %u other kinds\n", left,
+        buf_printf(out, "  and %zu more nodes, of %u other kinds\n", left,
                    grants.n - PICTURE_MAX_LOOKS);
     free(grants.list);
 }
@@ -106,15 +106,15 @@ static void draw_grant(struct buf *out, const struct grant *grant)
     idset_free(cpus);
 }
 
-void draw_alloc(struct drawing *drawing)
+void draw_alloc(struct buf *out, const struct drawing *drawing)
 {
     const struct layout_request *request = drawing->request;
     uint64_t cores = 0;
     for (uint32_t i = 0; i < request->nnodes; i++)
         cores += idset_count(request->nodes[i].cores);
-    buf_printf(&drawing->out, "Allocated: %u node%s, %llu core%s\n", request->nnodes,
+    buf_printf(out, "Allocated: %u node%s, %llu core%s\n", request->nnodes,
                text_plural(request->nnodes), (unsigned long long)cores, cores == 1 ? "" : "s");
-    draw_grants(drawing, draw_grant);
+    draw_grants(out, drawing, draw_grant);
 }
 
 /* ---- topo ---- */
@@ -302,9 +302,9 @@ static bool all_allocated(const struct layout_request *request)
     return true;
 }
 
-void draw_topo(struct drawing *drawing)
+void draw_topo(struct buf *out, const struct drawing *drawing)
 {
-    buf_printf(&drawing->out, "Topology%s\n",
+    buf_printf(out, "Topology%s\n",
                all_allocated(drawing->request) ? "" : " (- is a core that is not allocated)");
-    draw_grants(drawing, draw_machine);
+    draw_grants(out, drawing, draw_machine);
 }

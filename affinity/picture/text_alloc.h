@@ -6,7 +6,7 @@
 
 #include "affinity/picture/node_groups.h"
 
-void draw_alloc(struct drawing *drawing);
-void draw_topo(struct drawing *drawing);
+void draw_alloc(struct buf *out, const struct drawing *drawing);
+void draw_topo(struct buf *out, const struct drawing *drawing);
 
 #endif

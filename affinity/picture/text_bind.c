@@ -63,7 +63,7 @@ static bool is_on_line(const void *owner, uint32_t number, const void *thing)
     const struct lines *lines = owner;
     const struct drawing *drawing = lines->drawing;
     const struct layout_task *a = lines->list[number].first, *b = thing;
-    return drawing->same[a->binding] == drawing->same[b->binding] && a->gpus == b->gpus &&
+    return drawing_binding(drawing, a) == drawing_binding(drawing, b) && a->gpus == b->gpus &&
            with_memory(drawing, a) == with_memory(drawing, b);
 }
 
@@ -97,7 +97,7 @@ static struct lines collect_lines(const struct drawing *drawing, uint32_t node)
     for (uint32_t i = 0; i < ntasks; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
         uint64_t hash =
-            hash_table_hash(hash_table_hash(0, drawing->same[task->binding]), task->gpus);
+            hash_table_hash(hash_table_hash(0, drawing_binding(drawing, task)), task->gpus);
         uint32_t number = hash_table_intern(&table, hash, is_on_line, &lines, task);
         if (number == lines.n)
             lines.list[lines.n++] = new_line(drawing, task);
@@ -231,11 +231,10 @@ static bool all_empty(const struct lines *lines, size_t column)
     return true;
 }
 
-static void draw_bind_node(struct drawing *drawing, uint32_t node)
+static void draw_bind_node(struct buf *out, const struct drawing *drawing, uint32_t node)
 {
     if (drawing->layout->nodes[node].ntasks > PICTURE_MAX_TASKS) {
-        buf_printf(&drawing->out,
-                   "  %s:\n    more than %d tasks are not listed; --format=json has all\n",
+        buf_printf(out, "  %s:\n    more than %d tasks are not listed; --format=json has all\n",
                    drawing_node(drawing, node)->host, PICTURE_MAX_TASKS);
         return;
     }
@@ -249,20 +248,19 @@ static void draw_bind_node(struct drawing *drawing, uint32_t node)
             if (strlen(lines.list[i].column[c]) > widths[c])
                 widths[c] = strlen(lines.list[i].column[c]);
     }
-    buf_printf(&drawing->out, "  %s:\n", drawing_node(drawing, node)->host);
-    draw_line(&drawing->out, titles, widths);
-    draw_lines(&drawing->out, &lines, widths);
+    buf_printf(out, "  %s:\n", drawing_node(drawing, node)->host);
+    draw_line(out, titles, widths);
+    draw_lines(out, &lines, widths);
     free_lines(&lines);
 }
 
-void draw_bind(struct drawing *drawing)
+void draw_bind(struct buf *out, const struct drawing *drawing)
 {
-    buf_add_text(&drawing->out, drawing->layout->bound
-                                    ? "Bindings: where each rank may run\n"
-                                    : "Bindings: none; where each rank may run\n");
+    buf_add_text(out, drawing->layout->bound ? "Bindings: where each rank may run\n"
+                                             : "Bindings: none; where each rank may run\n");
     for (uint32_t i = 0; i < drawing->nlooks && i < PICTURE_MAX_LOOKS; i++) {
-        draw_bind_node(drawing, drawing->looks[i].first);
-        draw_others(drawing, &drawing->looks[i]);
+        draw_bind_node(out, drawing, drawing->looks[i].first);
+        draw_others(out, drawing, &drawing->looks[i]);
     }
-    draw_rest(drawing);
+    draw_rest(out, drawing);
 }

@@ -6,6 +6,6 @@
 
 #include "affinity/picture/node_groups.h"
 
-void draw_bind(struct drawing *drawing);
+void draw_bind(struct buf *out, const struct drawing *drawing);
 
 #endif

@@ -27,26 +27,27 @@ static char *core_text(const struct cell *seats, uint32_t first, uint32_t end, u
     return buf_take_text(&out);
 }
 
-static void draw_map_node(struct drawing *drawing, uint32_t node, unsigned *signs)
+static void draw_map_node(struct buf *out, const struct drawing *drawing, uint32_t node,
+                          unsigned *signs)
 {
     const struct layout_node *source = drawing_node(drawing, node);
     const struct topo *topo = source->topo;
     char *ranks = phrase_ranks(drawing, node);
-    buf_printf(&drawing->out, "  %s: %s\n", source->host, ranks);
+    buf_printf(out, "  %s: %s\n", source->host, ranks);
     free(ranks);
     if (topo->npus && topo_core(topo, topo->npus - 1) >= PICTURE_MAX_CORES) {
-        buf_printf(&drawing->out, "    more than %d cores are not drawn\n", PICTURE_MAX_CORES);
+        buf_printf(out, "    more than %d cores are not drawn\n", PICTURE_MAX_CORES);
         return;
     }
     if (drawing->layout->nodes[node].ntasks > PICTURE_MAX_TASKS) {
-        buf_printf(&drawing->out, "    more than %d tasks are not drawn\n", PICTURE_MAX_TASKS);
+        buf_printf(out, "    more than %d tasks are not drawn\n", PICTURE_MAX_TASKS);
         return;
     }
     struct cell *seats = drawing_seats(drawing, node);
     char **cells = mem_array(topo->npus, sizeof(*cells));
     for (uint32_t row = 0; row < topo->npus; row = levels_core_end(topo, row))
         cells[row] = core_text(seats, row, levels_core_end(topo, row), signs);
-    draw_boxes(&drawing->out, &(struct boxes){topo, cells, NULL, 4});
+    draw_boxes(out, &(struct boxes){topo, cells, NULL, 4});
     *signs |= levels_have_l2(topo) ? LEGEND_L2 : 0;
     for (uint32_t row = 0; row < topo->npus; row++)
         free(cells[row]);
@@ -99,19 +100,19 @@ static void draw_head(struct buf *out, const struct drawing *drawing)
         buf_printf(out, "  and %u more parts\n", nparts - PICTURE_MAX_LOOKS);
 }
 
-void draw_map(struct drawing *drawing)
+void draw_map(struct buf *out, const struct drawing *drawing)
 {
-    struct buf before = drawing->out;
+    struct buf before = *out;
     unsigned signs = 0;
-    drawing->out = (struct buf)BUF_INIT;
+    *out = (struct buf)BUF_INIT;
     for (uint32_t i = 0; i < drawing->nlooks && i < PICTURE_MAX_LOOKS; i++) {
-        draw_map_node(drawing, drawing->looks[i].first, &signs);
-        draw_others(drawing, &drawing->looks[i]);
+        draw_map_node(out, drawing, drawing->looks[i].first, &signs);
+        draw_others(out, drawing, &drawing->looks[i]);
     }
-    draw_rest(drawing);
+    draw_rest(out, drawing);
     draw_head(&before, drawing);
     draw_legend(&before, signs);
-    buf_add_text(&before, buf_text(&drawing->out));
-    buf_free(&drawing->out);
-    drawing->out = before;
+    buf_add_text(&before, buf_text(out));
+    buf_free(out);
+    *out = before;
 }

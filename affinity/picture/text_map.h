@@ -6,6 +6,6 @@
 
 #include "affinity/picture/node_groups.h"
 
-void draw_map(struct drawing *drawing);
+void draw_map(struct buf *out, const struct drawing *drawing);
 
 #endif

@@ -33,21 +33,20 @@ void draw_wrapped(struct buf *out, const char *text, uint32_t indent)
     }
 }
 
-void draw_others(struct drawing *drawing, const struct node_group *look)
+void draw_others(struct buf *out, const struct drawing *drawing, const struct node_group *look)
 {
     char *text = drawing_others(drawing, look);
-    draw_wrapped(&drawing->out, text, 2);
+    draw_wrapped(out, text, 2);
     free(text);
 }
 
-void draw_rest(struct drawing *drawing)
+void draw_rest(struct buf *out, const struct drawing *drawing)
 {
     uint32_t left = 0;
     for (uint32_t i = PICTURE_MAX_LOOKS; i < drawing->nlooks; i++)
         left += drawing->looks[i].count;
     if (left)
-        buf_printf(&drawing->out,
-                   "  and %u more node%s, of %u other kinds; --format=json has all\n", left,
+        buf_printf(out, "  and %u more node%s, of %u other kinds; --format=json has all\n", left,
                    text_plural(left), drawing->nlooks - PICTURE_MAX_LOOKS);
 }
 

@@ -10,9 +10,9 @@
 #define PICTURE_WIDTH 96 /* columns of the text picture */
 
 /* What drawing_others() says, as a line. */
-void draw_others(struct drawing *drawing, const struct node_group *look);
+void draw_others(struct buf *out, const struct drawing *drawing, const struct node_group *look);
 /* The looks beyond PICTURE_MAX_LOOKS, counted. */
-void draw_rest(struct drawing *drawing);
+void draw_rest(struct buf *out, const struct drawing *drawing);
 
 /* Text broken before PICTURE_WIDTH at the blanks behind commas and semicolons; the first line begins
  * `indent` columns in, those that go on two more. */

@@ -41,7 +41,4 @@ struct layout_part {
     bool local_memory;   /* --mem-bind local; places nothing, but is shown */
 };
 
-/* Whether a part asks for GPUs: -g, --per N:gpu, or --gpu-bind closest. */
-bool layout_part_uses_gpus(const struct layout_part *part);
-
 #endif

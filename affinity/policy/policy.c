@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "affinity/policy/policy_error.h"
+#include "affinity/policy/policy_gpu.h"
 #include "base/number.h"
 
 #define DEFAULT_MAP "csL1L2L3Nbnh"

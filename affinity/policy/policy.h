@@ -67,7 +67,4 @@ bool policy_is_cyclic(const struct policy *policy);
 bool policy_is_per_gpu(const struct policy *policy); /* --per N:gpu */
 bool policy_uses_gpus(const struct policy *policy);
 
-/* policy_gpu.c: -g, --gpu-bind and --per; 0, or -1 with a sentence of kind ERROR_USAGE. */
-int policy_parse_gpus(const struct layout_part *part, struct policy *policy, struct error *err);
-
 #endif

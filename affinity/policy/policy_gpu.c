@@ -1,7 +1,9 @@
+/* -g, --gpu-bind and --per N:gpu: what they mean together, and what stands against them. */
+#include "affinity/policy/policy_gpu.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/policy/policy.h"
 #include "base/number.h"
 #include "base/text.h"
 

@@ -6,6 +6,7 @@
 #include <sys/time.h>
 
 #include "affinity/policy/part_options.h"
+#include "affinity/policy/policy_gpu.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/ledger/claim.h"

@@ -6,6 +6,7 @@
 
 #include "affinity/layout/readback.h"
 #include "affinity/picture/picture.h"
+#include "affinity/picture/svg.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/plan/picture_file.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "affinity/policy/policy.h"
+#include "affinity/policy/policy_gpu.h"
 #include "affinity/sets/host_index.h"
 #include "base/mem.h"
 #include "launcher/ledger/claim.h"

@@ -5,6 +5,7 @@
 
 #include "affinity/layout/layout.h"
 #include "affinity/picture/picture.h"
+#include "affinity/picture/svg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <time.h>
 
-#include "affinity/picture/picture.h"
+#include "affinity/picture/svg.h"
 #include "affinity/picture/svg_element.h"
 #include "affinity/topology/topo_private.h"
 #include "base/buf.h"
