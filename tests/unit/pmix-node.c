@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,12 +102,14 @@ static struct packet *packet_new(uint64_t id, uint32_t job, const void *bytes, s
     return packet;
 }
 
+/* No more than it has in it: the socket has room for four whole ones, and where both nodes wait for room
+ * neither reads. */
 static void packet_send(struct node *node, const struct packet *packet)
 {
     if (node->other < 0)
         return;
-    if (send(node->other, packet, sizeof(*packet), MSG_NOSIGNAL) < 0 && errno != EPIPE &&
-        errno != ECONNRESET) /* it is done, and read no more */
+    if (send(node->other, packet, offsetof(struct packet, bytes) + packet->len, MSG_NOSIGNAL) < 0 &&
+        errno != EPIPE && errno != ECONNRESET) /* it is done, and read no more */
         abort();
 }
 
@@ -592,7 +595,7 @@ static void received(struct node *node, struct packet *packet)
 static void receive(struct node *node)
 {
     struct packet *packet = mem_alloc(sizeof(*packet));
-    if (recv(node->other, packet, sizeof(*packet), MSG_DONTWAIT) == sizeof(*packet)) {
+    if (recv(node->other, packet, sizeof(*packet), MSG_DONTWAIT) > 0) {
         received(node, packet);
         return;
     }
