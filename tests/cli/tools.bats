@@ -121,18 +121,24 @@ said() { grep "^tprun" err; }
     equal "$status" 0
 }
 
+# A tool's openpmix 6.1 does not tell it how a push was answered.
+knows_answers() { [[ $(tool "" version) != "OpenPMIx 6.1."* ]]; }
+
 @test "tools say what tasks read, where that is asked for" {
     program -i tools -n 2 sh -c 'while read -r line; do echo "$TPRUN_RANK: $line"; done; echo "$TPRUN_RANK: end"'
     printf 'one\ntwo\n' | tool "$uri" push "$namespace" 1
     wait_for 5 grep -q '^1: end' out
     equal "$(cat out)" $'1: one\n1: two\n1: end'
-    run -1 tool "$uri" push "$namespace" 1 <<<more # it has come to its end
+    if knows_answers; then
+        run -1 tool "$uri" push "$namespace" 1 <<<more # it has come to its end
+    fi
     head -c 3000000 /dev/zero | tr '\0' x | fold -w 59 | tool "$uri" push "$namespace" 0
     finish
     equal "$status $(grep -c '^0: xxx' out) $(tail -n 1 out)" "0 50847 0: end"
 }
 
 @test "elsewhere a push is refused, and so is one to nobody" {
+    knows_answers || skip "openpmix 6.1 does not tell tools"
     program -n 2 sh -c "$WAITS"
     run -1 tool "$uri" push "$namespace" 0 <<<more
     has_line "$output" "pmix-tool: IOF_push: NO-PERMISSIONS"
