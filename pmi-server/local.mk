@@ -16,6 +16,7 @@ libpmiserver_a_SOURCES = \
     pmi-server/pmi/connection.c pmi-server/pmi/connection.h \
     pmi-server/pmi/context.h \
     pmi-server/pmi/dialect.h \
+    pmi-server/pmi/dialects.c pmi-server/pmi/dialects.h \
     pmi-server/pmi/group_barrier.c pmi-server/pmi/group_barrier.h \
     pmi-server/pmi/kvs.c pmi-server/pmi/kvs.h \
     pmi-server/pmi/pmi1.c pmi-server/pmi/pmi1.h \

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "launcher/tree/frame.h"
+#include "pmi-server/pmi/dialects.h"
 #include "pmi-server/pmi/kvs.h"
 
 #define DRAIN_READS 256 /* more than a socket's buffers hold */
@@ -212,7 +213,8 @@ void pmi_socket_gone(struct pmi_socket *socket)
     if (!socket)
         return;
     struct pmi_sockets *all = socket->all;
-    if (pmi_connection_gone(socket->client) && pmi_server_stuck(all->server, &missing, &waiting))
+    if (pmi_server_connection_gone(socket->client) &&
+        pmi_server_stuck(all->server, &missing, &waiting))
         all->ops->stuck(all->owner, missing, waiting);
     else
         report_missing(all, socket->client);

@@ -66,3 +66,23 @@ bool barrier_is_stuck(const struct barrier *barrier)
 {
     return barrier->ready && barrier->missing && barrier->missing_from <= barrier->sequence;
 }
+
+void left_ranks_add(struct left_ranks *left, uint32_t rank)
+{
+    if (rank >= left->size)
+        return;
+    if (!left->bits)
+        left->bits = mem_array(left->size / 8 + 1, 1);
+    left->bits[rank / 8] |= (unsigned char)(1u << rank % 8);
+    left->last = rank;
+}
+
+bool left_ranks_has(const struct left_ranks *left, uint32_t rank)
+{
+    return left->bits && left->bits[rank / 8] & 1u << rank % 8;
+}
+
+void left_ranks_free(struct left_ranks *left)
+{
+    free(left->bits);
+}

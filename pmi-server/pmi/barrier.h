@@ -14,6 +14,13 @@
 
 struct pmi_request;
 
+/* The ranks that have left, here or elsewhere: zeroed but for its size, nobody has. */
+struct left_ranks {
+    unsigned char *bits; /* by rank; NULL: nobody */
+    uint32_t size;       /* ranks of all nodes */
+    uint32_t last;       /* one of them */
+};
+
 struct barrier {
     char *name;        /* of its group; NULL: all take part */
     uint32_t nnodes;   /* that have members; 0: all */
@@ -48,5 +55,9 @@ void barrier_next(struct barrier *barrier);
 void barrier_leave(struct barrier *barrier, uint32_t rank, uint64_t from);
 /* The open round can't complete. */
 bool barrier_is_stuck(const struct barrier *barrier);
+
+void left_ranks_add(struct left_ranks *left, uint32_t rank); /* one of `size` or more is ignored */
+bool left_ranks_has(const struct left_ranks *left, uint32_t rank);
+void left_ranks_free(struct left_ranks *left);
 
 #endif

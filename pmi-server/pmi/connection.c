@@ -5,9 +5,7 @@
 
 #include "base/mem.h"
 #include "pmi-server/pmi/context.h"
-#include "pmi-server/pmi/group_barrier.h"
 #include "pmi-server/pmi/quote.h"
-#include "pmi-server/pmi/server_private.h"
 
 struct pmi_client *pmi_connection_new(struct pmi_server *server, uint32_t rank, uint32_t appnum,
                                       void *owner_data)
@@ -104,24 +102,6 @@ void connection_abort(struct pmi_client *client, int exitcode, const char *messa
     server->ops->abort(server->arg, client, exitcode, message);
 }
 
-static void connection_leave(struct pmi_client *client)
-{
-    const struct pmi_server *server = client->server;
-    struct barrier *at = NULL;
-    while ((at = server_next_barrier(server, at)))
-        if (!at->name || group_barrier_has(server, (struct group_barrier *)at, client->rank))
-            barrier_leave(at, client->rank, barrier_entered(at, barrier_index(at, client)));
-    server_note_left(client->server, client->rank);
-    group_barriers_left(client->server, client->rank);
-}
-
-void connection_finalize(struct pmi_client *client)
-{
-    client->state = PMI_FINALIZED;
-    connection_leave(client);
-    server_tell_stuck(client->server);
-}
-
 static void connection_limited(struct pmi_client *client, const char *what)
 {
     const struct pmi_server *server = client->server;
@@ -187,6 +167,32 @@ static void client_flush(struct pmi_client *client)
     client->server->ops->output(client->server->arg, client);
 }
 
+/* ---- go on ---- */
+
+void connection_resume(struct pmi_client *client)
+{
+    struct pmi_server *server = client->server;
+    struct error err = ERROR_INIT;
+    if (client->running)
+        return;
+    int rc = client->input.len ? connection_run(client, &err) : 0;
+    client_flush(client);
+    if (rc < 0)
+        server->ops->broken(server->arg, client, &err);
+    error_clear(&err);
+}
+
+void connections_resume(struct pmi_server *server)
+{
+    struct pmi_client *client;
+    server->let_go = false;
+    while ((client = server->resumed)) {
+        server->resumed = client->resumed_next;
+        client->resumed = false;
+        connection_resume(client);
+    }
+}
+
 int pmi_connection_input(struct pmi_client *client, const void *bytes, size_t len,
                          struct error *err)
 {
@@ -196,7 +202,7 @@ int pmi_connection_input(struct pmi_client *client, const void *bytes, size_t le
     int rc = connection_run(client, err);
     client_flush(client);
     if (client->server->let_go)
-        server_resume(client->server);
+        connections_resume(client->server);
     return rc;
 }
 
@@ -219,7 +225,7 @@ bool pmi_connection_go_on(struct pmi_client *client)
         server->ops->broken(server->arg, client, &err);
     error_clear(&err);
     if (server->let_go)
-        server_resume(server);
+        connections_resume(server);
     return news;
 }
 
@@ -260,39 +266,7 @@ void connection_put(struct pmi_client *client, const char *key, const char *valu
     connection_keep(client, connection_kvs(client), key, value, kvs_put);
 }
 
-/* ---- go on ---- */
-
-void connection_resume(struct pmi_client *client)
-{
-    struct pmi_server *server = client->server;
-    struct error err = ERROR_INIT;
-    if (client->running)
-        return;
-    int rc = client->input.len ? connection_run(client, &err) : 0;
-    client_flush(client);
-    if (rc < 0)
-        server->ops->broken(server->arg, client, &err);
-    error_clear(&err);
-}
-
-/* ---- gone ---- */
-
-bool pmi_connection_gone(struct pmi_client *client)
-{
-    struct pmi_server *server = client->server;
-    bool in_time = client->gone || client->state == PMI_FINALIZED;
-    if (!client->gone)
-        connection_leave(client);
-    client->gone = true;
-    buf_free(&client->input);
-    buf_free(&client->output);
-    client->searched = 0;
-    uint32_t missing, waiting;
-    if (in_time || !pmi_server_stuck(server, &missing, &waiting))
-        return false;
-    server->told_stuck = true;
-    return true;
-}
+/* ---- what it does in barriers ---- */
 
 bool pmi_connection_in_groups(const struct pmi_client *client)
 {

@@ -43,10 +43,6 @@ bool pmi_connection_wants_input(const struct pmi_client *client);
  * does not tell. Not from inside an op but output. */
 bool pmi_connection_go_on(struct pmi_client *client);
 
-/* The client is gone (its process ended, and what it had written has been fed: its last words may
- * be a finalize). Returns true when others wait for ever in a barrier that it never entered: it has
- * not finalized and a barrier is open. Its output is dropped. */
-bool pmi_connection_gone(struct pmi_client *client);
 /* This one may be in barriers of its own with ranks of other nodes, which have to know of it when it
  * has left, whatever others did: number and rank, to pmi_server_missing() everywhere. */
 bool pmi_connection_in_groups(const struct pmi_client *client);
@@ -67,7 +63,6 @@ bool connection_may_ask(struct pmi_client *client);
 
 /* From the next byte on; false when that version is not served here. */
 bool connection_speak(struct pmi_client *client, int version);
-void connection_finalize(struct pmi_client *client); /* it will enter no barrier more */
 void connection_abort(struct pmi_client *client, int exitcode, const char *message);
 
 /* ---- for the server ---- */
@@ -76,9 +71,11 @@ void connection_abort(struct pmi_client *client, int exitcode, const char *messa
 void connection_keep(struct pmi_client *client, struct kvs *kvs, const char *key, const char *value,
                      void (*put)(struct kvs *, const char *, const char *));
 
-/* Answer what is there and may be answered now, once its server has let it out of a wait, and tell the
- * owner of the replies. One that is running goes on by itself. */
+/* Answer what is there and may be answered now, and tell the owner of the replies. One that is running goes
+ * on by itself. */
 void connection_resume(struct pmi_client *client);
+/* The same for all of a server's that were let out of a wait. */
+void connections_resume(struct pmi_server *server);
 void connection_free(struct pmi_client *client);
 
 #endif

@@ -27,8 +27,7 @@ struct pmi_server {
     struct barrier world;
     struct barrier ring;
     struct groups groups; /* whose barriers are open */
-    unsigned char *left;  /* by rank, a bit: it has left, here or elsewhere; NULL: nobody */
-    uint32_t last_left;   /* one of them */
+    struct left_ranks left;
     struct pmi_client *resumed, **resumed_end; /* that may go on: what they waited for is over */
     struct kvs *attributes;                    /* of this node; NULL: none yet */
     struct pmi_request *requests, *last;       /* that wait, oldest first */

@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "pmi-server/exchange/exchange.h"
-#include "pmi-server/pmi/server_private.h"
 
 /* ---- a group's name ---- */
 
@@ -142,16 +141,16 @@ static void group_spread(struct group_barrier *group, const struct pmi_client *c
 /* Who has left already enters it no more. */
 static void group_miss(struct group_barrier *group, const struct pmi_server *server)
 {
-    if (!server->left)
+    if (!server->left.bits)
         return;
     for (size_t i = 0; i < group->count; i++)
-        if (server_has_left(server, group->ranks[i]))
+        if (left_ranks_has(&server->left, group->ranks[i]))
             barrier_leave(&group->barrier, group->ranks[i], 0);
     for (size_t i = 0; !group->ranks && i < server->nclients; i++)
-        if (server_has_left(server, server->clients[i]->rank))
+        if (left_ranks_has(&server->left, server->clients[i]->rank))
             barrier_leave(&group->barrier, server->clients[i]->rank, 0);
     if (!group->ranks && !is_of_node(group))
-        barrier_leave(&group->barrier, server->last_left, 0);
+        barrier_leave(&group->barrier, server->left.last, 0);
 }
 
 static void group_free(struct group_barrier *group)
@@ -244,7 +243,7 @@ static bool all_have_left(const struct pmi_server *server, const struct group_ba
     bool listed = group->local;
     for (size_t i = 0; i < group->barrier.nlocal; i++)
         if ((!listed && i >= server->nclients) ||
-            !server_has_left(server, listed ? group->local[i] : server->clients[i]->rank))
+            !left_ranks_has(&server->left, listed ? group->local[i] : server->clients[i]->rank))
             return false;
     return true;
 }

@@ -188,7 +188,7 @@ static int pmi1_command_run_finalize(struct request *request, struct error *err)
     (void)err;
     struct pmi_client *client = request->client;
     connection_reply(client, "cmd=finalize_ack\n");
-    connection_finalize(client);
+    server_finalize(client);
     return 0;
 }
 

@@ -225,7 +225,7 @@ static void run_ring(struct request *request)
 static void pmi2_command_run_finalize(struct request *request)
 {
     pmi2_command_answer(request, PMI2_RC_OK, NULL);
-    connection_finalize(request->client);
+    server_finalize(request->client);
 }
 
 static void pmi2_command_ask_name(struct request *request, enum pmi_name name)

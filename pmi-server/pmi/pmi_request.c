@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "pmi-server/pmi/context.h"
-#include "pmi-server/pmi/server_private.h"
 
 /* The owner answers. */
 static bool asks_owner(enum waits waits)
@@ -84,7 +83,7 @@ static void request_answered(struct pmi_request *request)
     request_done(request);
     connection_resume(client);
     if (client->server->let_go)
-        server_resume(client->server);
+        connections_resume(client->server);
 }
 
 bool owner_can_name(const struct pmi_client *client)

@@ -8,8 +8,6 @@
 #include "pmi-server/exchange/exchange.h"
 #include "pmi-server/pmi/context.h"
 #include "pmi-server/pmi/group_barrier.h"
-#include "pmi-server/pmi/pmi1.h"
-#include "pmi-server/pmi/pmi2.h"
 #include "pmi-server/pmi/ring.h"
 #include "pmi-server/pmi/server_private.h"
 
@@ -22,6 +20,7 @@ struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct 
     server->arg = arg;
     server->world.nlocal = server->ring.nlocal = config->nlocal;
     server->ring.id = RING_ROUNDS;
+    server->left.size = config->size;
     return server;
 }
 
@@ -36,20 +35,10 @@ void pmi_server_free(struct pmi_server *server)
     barrier_free(&server->world);
     barrier_free(&server->ring);
     group_barriers_free(server);
-    free(server->left);
+    left_ranks_free(&server->left);
     kvs_free(server->attributes);
     buf_free(&server->fresh);
     free(server);
-}
-
-const struct dialect *const *dialects_of(bool pmi1, bool pmi2)
-{
-    static const struct dialect *const both[] = {&pmi1_dialect, &pmi2_dialect, NULL};
-    static const struct dialect *const first[] = {&pmi1_dialect, NULL};
-    static const struct dialect *const second[] = {&pmi1_greeting, &pmi2_dialect, NULL};
-    if (pmi1)
-        return pmi2 ? both : first;
-    return pmi2 ? second : NULL;
 }
 
 bool pmi_mapping_fits(const char *mapping)
@@ -62,7 +51,9 @@ bool pmi_mapping_fits(const char *mapping)
 
 static bool server_release(struct pmi_server *server, struct barrier *barrier);
 
-struct barrier *server_next_barrier(const struct pmi_server *server, const struct barrier *at)
+/* All barriers of a server: `at` begins as NULL, and what follows the last is NULL. */
+static struct barrier *server_next_barrier(const struct pmi_server *server,
+                                           const struct barrier *at)
 {
     if (!at)
         return (struct barrier *)&server->world;
@@ -73,11 +64,96 @@ struct barrier *server_next_barrier(const struct pmi_server *server, const struc
     return (struct barrier *)group;
 }
 
-size_t barrier_index(const struct barrier *barrier, const struct pmi_client *client)
+/* A client's index in a barrier, whose member it is. */
+static size_t barrier_index(const struct barrier *barrier, const struct pmi_client *client)
 {
     return barrier->name ? group_barrier_index((const struct group_barrier *)barrier, client)
                          : client->index;
 }
+
+/* ---- who waits in vain ---- */
+
+/* Who has the lowest rank of those that wait in that barrier, or in any. */
+static const struct pmi_request *barrier_waiting(const struct pmi_server *server,
+                                                 const struct barrier *barrier)
+{
+    const struct pmi_request *lowest = NULL, *next;
+    for (const struct pmi_request *at = barrier ? barrier->first : server->requests; at;
+         at = next) {
+        next = barrier ? at->next_in : at->next;
+        if (at->barrier && !at->client->gone &&
+            (!lowest || at->client->rank < lowest->client->rank))
+            lowest = at;
+    }
+    return lowest;
+}
+
+bool pmi_server_in_barrier(const struct pmi_server *server, uint32_t *waiting)
+{
+    const struct pmi_request *request = barrier_waiting(server, NULL);
+    if (request)
+        *waiting = request->client->rank;
+    return request;
+}
+
+static bool barrier_stuck(const struct pmi_server *server, const struct barrier *barrier,
+                          uint32_t *missing, uint32_t *waiting)
+{
+    if (!barrier_is_stuck(barrier))
+        return false;
+    const struct pmi_request *request = barrier_waiting(server, barrier);
+    if (!request)
+        return false;
+    *missing = barrier->missing_rank;
+    *waiting = request->client->rank;
+    return true;
+}
+
+bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32_t *waiting)
+{
+    struct barrier *at = NULL;
+    while ((at = server_next_barrier(server, at)))
+        if (barrier_stuck(server, at, missing, waiting))
+            return true;
+    return false;
+}
+
+/* If it is, and nobody was told. */
+static void server_tell_stuck(struct pmi_server *server)
+{
+    uint32_t missing, waiting;
+    if (server->told_stuck || !pmi_server_stuck(server, &missing, &waiting))
+        return;
+    server->told_stuck = true;
+    if (server->ops->stuck)
+        server->ops->stuck(server->arg, missing, waiting);
+}
+
+bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *sequence)
+{
+    *rank = server->world.missing_rank;
+    *sequence = server->world.missing_from;
+    return server->world.missing;
+}
+
+/* The world's barriers have numbers that all nodes know. In a ring or a group, whose last round
+ * went down the same way before this message, the open round is the one that is missed. */
+bool pmi_server_missing(struct pmi_server *server, uint32_t rank, uint64_t sequence)
+{
+    uint32_t missing, waiting;
+    struct barrier *at = &server->world;
+    barrier_leave(at, rank, sequence);
+    while ((at = server_next_barrier(server, at)))
+        if (!at->name || group_barrier_has(server, (struct group_barrier *)at, rank))
+            barrier_leave(at, rank, at->sequence);
+    left_ranks_add(&server->left, rank);
+    if (server->told_stuck || !pmi_server_stuck(server, &missing, &waiting))
+        return false;
+    server->told_stuck = true;
+    return true;
+}
+
+/* ---- rounds ---- */
 
 /* What this node has to say in the open round. */
 static void barrier_pack(const struct pmi_server *server, struct barrier *barrier, struct buf *out)
@@ -176,17 +252,6 @@ static bool server_release(struct pmi_server *server, struct barrier *barrier)
     return false;
 }
 
-void server_resume(struct pmi_server *server)
-{
-    struct pmi_client *client;
-    server->let_go = false;
-    while ((client = server->resumed)) {
-        server->resumed = client->resumed_next;
-        client->resumed = false;
-        connection_resume(client);
-    }
-}
-
 static struct barrier *server_barrier(struct pmi_server *server, uint64_t id)
 {
     struct group_barrier *group = id & PMI_GROUP_ROUNDS ? group_barrier_by_id(server, id) : NULL;
@@ -223,102 +288,43 @@ int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *byt
     if (barrier) {
         if (server_release(server, barrier))
             server_exchange(server, barrier);
-        server_resume(server);
+        connections_resume(server);
     }
     return 0;
 }
 
-/* ---- who waits in vain ---- */
+/* ---- who leaves ---- */
 
-bool server_has_left(const struct pmi_server *server, uint32_t rank)
+static void server_leave(struct pmi_client *client)
 {
-    return server->left && server->left[rank / 8] & 1u << rank % 8;
-}
-
-void server_note_left(struct pmi_server *server, uint32_t rank)
-{
-    if (rank >= server->config.size)
-        return;
-    if (!server->left)
-        server->left = mem_array(server->config.size / 8 + 1, 1);
-    server->left[rank / 8] |= (unsigned char)(1u << rank % 8);
-    server->last_left = rank;
-}
-
-/* Who has the lowest rank of those that wait in that barrier, or in any. */
-static const struct pmi_request *barrier_waiting(const struct pmi_server *server,
-                                                 const struct barrier *barrier)
-{
-    const struct pmi_request *lowest = NULL, *next;
-    for (const struct pmi_request *at = barrier ? barrier->first : server->requests; at;
-         at = next) {
-        next = barrier ? at->next_in : at->next;
-        if (at->barrier && !at->client->gone &&
-            (!lowest || at->client->rank < lowest->client->rank))
-            lowest = at;
-    }
-    return lowest;
-}
-
-bool pmi_server_in_barrier(const struct pmi_server *server, uint32_t *waiting)
-{
-    const struct pmi_request *request = barrier_waiting(server, NULL);
-    if (request)
-        *waiting = request->client->rank;
-    return request;
-}
-
-static bool barrier_stuck(const struct pmi_server *server, const struct barrier *barrier,
-                          uint32_t *missing, uint32_t *waiting)
-{
-    if (!barrier_is_stuck(barrier))
-        return false;
-    const struct pmi_request *request = barrier_waiting(server, barrier);
-    if (!request)
-        return false;
-    *missing = barrier->missing_rank;
-    *waiting = request->client->rank;
-    return true;
-}
-
-bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32_t *waiting)
-{
+    struct pmi_server *server = client->server;
     struct barrier *at = NULL;
     while ((at = server_next_barrier(server, at)))
-        if (barrier_stuck(server, at, missing, waiting))
-            return true;
-    return false;
+        if (!at->name || group_barrier_has(server, (struct group_barrier *)at, client->rank))
+            barrier_leave(at, client->rank, barrier_entered(at, barrier_index(at, client)));
+    left_ranks_add(&server->left, client->rank);
+    group_barriers_left(server, client->rank);
 }
 
-void server_tell_stuck(struct pmi_server *server)
+void server_finalize(struct pmi_client *client)
 {
+    client->state = PMI_FINALIZED;
+    server_leave(client);
+    server_tell_stuck(client->server);
+}
+
+bool pmi_server_connection_gone(struct pmi_client *client)
+{
+    struct pmi_server *server = client->server;
+    bool in_time = client->gone || client->state == PMI_FINALIZED;
+    if (!client->gone)
+        server_leave(client);
+    client->gone = true;
+    buf_free(&client->input);
+    buf_free(&client->output);
+    client->searched = 0;
     uint32_t missing, waiting;
-    if (server->told_stuck || !pmi_server_stuck(server, &missing, &waiting))
-        return;
-    server->told_stuck = true;
-    if (server->ops->stuck)
-        server->ops->stuck(server->arg, missing, waiting);
-}
-
-bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *sequence)
-{
-    *rank = server->world.missing_rank;
-    *sequence = server->world.missing_from;
-    return server->world.missing;
-}
-
-/* The world's barriers have numbers that all nodes know. In a ring or a group, whose last round
- * went down the same way before this message, the open round is the one that is missed. */
-bool pmi_server_missing(struct pmi_server *server, uint32_t rank, uint64_t sequence)
-{
-    uint32_t missing, waiting;
-    struct barrier *at = &server->world;
-    barrier_leave(at, rank, sequence);
-    while ((at = server_next_barrier(server, at)))
-        if (!at->name || group_barrier_has(server, (struct group_barrier *)at, rank))
-            barrier_leave(at, rank, at->sequence);
-    server_note_left(server, rank);
-    if (server->told_stuck || !pmi_server_stuck(server, &missing, &waiting))
+    if (in_time || !pmi_server_stuck(server, &missing, &waiting))
         return false;
     server->told_stuck = true;
     return true;

@@ -22,7 +22,7 @@
  * A barrier can complete only while every member may still enter it. One that has left (finalized,
  * or gone: even one that never spoke) is missing from every barrier that it has not entered. When
  * others wait in such a barrier the server is stuck, and the owner hears of it in one of three
- * ways: pmi_connection_gone() returns true, ops->stuck is called (a later barrier, or a finalize
+ * ways: pmi_server_connection_gone() returns true, ops->stuck is called (a later barrier, or a finalize
  * beside an open one), or pmi_server_missing() returns true. A program that never uses PMI is
  * never stuck.
  */
@@ -57,7 +57,7 @@ struct pmi_config {
     uint32_t nlocal;     /* clients that take part in a barrier here */
     struct kvs *kvs;     /* borrowed; name and presets (PMI_process_mapping) made by the owner */
     const char *spawner; /* job id (a kvs name) of who spawned the group; NULL: nobody. Borrowed */
-    const struct dialect *const *dialects; /* the first hears the first line; NULL ends them */
+    const struct dialect *const *dialects; /* see dialects.h */
 };
 
 struct pmi_ops {
@@ -100,7 +100,7 @@ struct pmi_ops {
 bool pmi_mapping_fits(const char *mapping);
 
 /* config is copied, ops is borrowed. From inside an op, pmi_server_exchanged(), answers and
- * the queries may be called, and pmi_connection_gone() from output alone; pmi_connection_input() and freeing the
+ * the queries may be called, and pmi_server_connection_gone() from output alone; pmi_connection_input() and freeing the
  * server have to wait. */
 struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct pmi_ops *ops,
                                   void *arg);
@@ -116,6 +116,10 @@ bool pmi_server_in_barrier(const struct pmi_server *server, uint32_t *waiting);
 
 /* True when the server is stuck: `waiting` waits in a barrier that `missing` will never enter. */
 bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32_t *waiting);
+/* The client is gone (its process ended, and what it had written has been fed: its last words may
+ * be a finalize). Returns true when others wait for ever in a barrier that it never entered: it has
+ * not finalized and a barrier is open. Its output is dropped. */
+bool pmi_server_connection_gone(struct pmi_client *client);
 /* True when some rank has left: the first barrier that can't complete any more. This is what other
  * nodes have to know; an agent sends it to them when it becomes true or the number falls. */
 bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *sequence);
@@ -124,8 +128,5 @@ bool pmi_server_left(const struct pmi_server *server, uint32_t *rank, uint64_t *
  * this safe against the order of messages: who finalizes after barrier n is missing from n + 1
  * on, and no trouble to a node that has yet to hear that n is done. */
 bool pmi_server_missing(struct pmi_server *server, uint32_t rank, uint64_t sequence);
-
-/* What can be served, for struct pmi_config: a list begun by the one that hears a client's first line. NULL for none. */
-const struct dialect *const *dialects_of(bool pmi1, bool pmi2);
 
 #endif

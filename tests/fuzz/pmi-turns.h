@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pmi-server/pmi/dialects.h"
 #include "pmi-server/pmi/server.h"
 
 #define NCLIENTS 3
@@ -191,7 +192,7 @@ static void fuzz_turns(uint8_t first, const uint8_t *data, size_t size)
         struct pmi_client *client = node.clients[data[at] % NCLIENTS];
         unsigned what = data[at++] / NCLIENTS % 8;
         if (what == 0) {
-            pmi_connection_gone(client);
+            pmi_server_connection_gone(client);
         } else if (what == 1 && node.nowed) {
             struct owed owed = node.owed[0];
             memmove(node.owed, node.owed + 1, --node.nowed * sizeof(node.owed[0]));

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdbool.h>
 
+#include "pmi-server/pmi/dialects.h"
 #include "pmi-server/pmi/server.h"
 
 #define MAX_TASKS 8

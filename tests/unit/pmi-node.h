@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pmi-server/pmi/dialects.h"
 #include "pmi-server/pmi/server.h"
 
 #define MAX_CLIENTS 4

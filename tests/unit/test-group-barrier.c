@@ -238,7 +238,7 @@ static void test_who_leaves_on_another_node_strands_them_too(void **state)
     struct pair pair = pair_new();
     struct node *here = pair.nodes[0];
     say_rank(&pair, 3, "cmd=finalize\n");
-    pmi_connection_gone(pair.nodes[1]->clients[1]);
+    pmi_server_connection_gone(pair.nodes[1]->clients[1]);
     assert_true(pmi_connection_in_groups(pair.nodes[1]->clients[1]));
     assert_int_equal(pmi_connection_barriers(pair.nodes[1]->clients[1]), 0);
     say_rank(&pair, 0, "cmd=barrier_in group=0,2:1\n");
@@ -338,7 +338,7 @@ static void test_groups_whose_members_have_left_count_no_more(void **state)
         say(node, i, INIT12);
     assert_int_equal(enter_many(node, 0, "0,1", 3000, &err), 3000);
     say(node, 0, "cmd=finalize\n");
-    assert_false(pmi_connection_gone(node->clients[0]));
+    assert_false(pmi_server_connection_gone(node->clients[0]));
     say(node, 1, "cmd=finalize\n");
     assert_int_equal(enter_many(node, 2, "2,3", 3000, &err), 3000);
     node_free(node);

@@ -279,7 +279,7 @@ static void test_an_answer_may_come_after_the_client_went(void **state)
     struct node *node = asking_node(false, 2);
     say(node, 0, INIT "cmd=lookup_name service=svc\n");
     say(node, 1, INIT "cmd=lookup_name service=svc\n");
-    pmi_connection_gone(node->clients[1]);
+    pmi_server_connection_gone(node->clients[1]);
     pmi_request_named(owner.request, true, "x");
     node_free(node); /* one is still open */
 }

@@ -151,7 +151,7 @@ static void test_who_goes_without_finalizing_strands_those_who_wait(void **state
     struct node *node = node_running(0, 3);
     say(node, 1, "cmd=barrier_in\n");
     assert_false(pmi_server_stuck(node->server, &missing, &waiting));
-    assert_true(pmi_connection_gone(node->clients[2]));
+    assert_true(pmi_server_connection_gone(node->clients[2]));
     assert_true(pmi_server_stuck(node->server, &missing, &waiting));
     assert_int_equal(missing, 2);
     assert_int_equal(waiting, 1);
@@ -166,7 +166,7 @@ static void test_who_never_spoke_strands_a_later_barrier(void **state)
     (void)state;
     uint32_t missing, waiting;
     struct node *node = node_new(0, 3);
-    assert_false(pmi_connection_gone(node->clients[0]));
+    assert_false(pmi_server_connection_gone(node->clients[0]));
     say(node, 1, INIT);
     say(node, 1, "cmd=put key=a value=b\n");
     assert_false(pmi_server_stuck(node->server, &missing, &waiting));
@@ -185,7 +185,7 @@ static void test_who_finalized_strands_a_later_barrier(void **state)
     (void)state;
     struct node *node = node_running(0, 2);
     say(node, 0, "cmd=finalize\n");
-    assert_false(pmi_connection_gone(node->clients[0]));
+    assert_false(pmi_server_connection_gone(node->clients[0]));
     say(node, 1, "cmd=barrier_in\n");
     assert_int_equal(node->nstuck, 1);
     assert_int_equal(node->missing, 0);
@@ -199,7 +199,7 @@ static void test_who_finalizes_beside_an_open_barrier_strands_it(void **state)
     say(node, 1, "cmd=barrier_in\n");
     say(node, 0, "cmd=finalize\n");
     assert_int_equal(node->nstuck, 1);
-    assert_false(pmi_connection_gone(node->clients[0]));
+    assert_false(pmi_server_connection_gone(node->clients[0]));
     assert_int_equal(node->nstuck, 1);
     node_free(node);
 }
@@ -209,7 +209,7 @@ static void test_who_dies_inside_a_barrier_strands_only_the_next(void **state)
     (void)state;
     struct node *node = node_running(0, 2);
     say(node, 0, "cmd=barrier_in\n");
-    assert_false(pmi_connection_gone(node->clients[0]));
+    assert_false(pmi_server_connection_gone(node->clients[0]));
     say(node, 1, "cmd=barrier_in\n");
     assert_int_equal(node->nbarriers, 1);
     assert_int_equal(node->nstuck, 0);
@@ -232,10 +232,10 @@ static void test_a_program_that_ends_in_order_is_never_stuck(void **state)
         say(node, i, "cmd=barrier_in\n");
     assert_int_equal(node_end_barrier(node, "", 0, NULL), 0);
     say(node, 1, "cmd=finalize\n");
-    assert_false(pmi_connection_gone(node->clients[1]));
+    assert_false(pmi_server_connection_gone(node->clients[1]));
     say(node, 0, "cmd=finalize\n");
-    assert_false(pmi_connection_gone(node->clients[0]));
-    assert_false(pmi_connection_gone(node->clients[0]));
+    assert_false(pmi_server_connection_gone(node->clients[0]));
+    assert_false(pmi_server_connection_gone(node->clients[0]));
     assert_int_equal(node->nstuck, 0);
     assert_false(pmi_server_stuck(node->server, &missing, &waiting));
     assert_true(pmi_server_left(node->server, &rank, &sequence));
@@ -249,7 +249,7 @@ static void test_a_program_without_pmi_is_never_stuck(void **state)
     (void)state;
     struct node *node = node_new(0, 4);
     for (int i = 0; i < 4; i++)
-        assert_false(pmi_connection_gone(node->clients[i]));
+        assert_false(pmi_server_connection_gone(node->clients[i]));
     assert_int_equal(node->nstuck, 0);
     node_free(node);
 }

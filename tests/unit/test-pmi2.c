@@ -268,7 +268,7 @@ static void test_a_task_waits_for_its_neighbours_attribute(void **state)
                 "cmd=kvs-get-response;found=FALSE;rc=0;");
     hear_bodies(node, 1, "cmd=info-putnodeattr-response;rc=0;");
     hear_bodies(node, 2, "");
-    pmi_connection_gone(node->clients[2]);
+    pmi_server_connection_gone(node->clients[2]);
     say_bodies(node, 1, "cmd=info-putnodeattr;key=b;value=;");
     node_free(node);
 }
@@ -360,7 +360,7 @@ static void test_who_leaves_strands_a_fence_and_a_ring(void **state)
     node_free(node);
     node = node_speaking(0, 2);
     say_bodies(node, 0, "cmd=ring;ring-count=1;ring-left=l1;ring-right=r1;");
-    assert_true(pmi_connection_gone(node->clients[1]));
+    assert_true(pmi_server_connection_gone(node->clients[1]));
     node_free(node);
 }
 
