@@ -152,14 +152,6 @@ const struct pmix_library *pmix_library(struct error *err)
     return opened ? &library : NULL;
 }
 
-/* It comes by for a client that there is not, and that it is to forget. */
-void library_in_progress_thread(const struct pmix_library *library, pmix_op_cbfunc_t then,
-                                void *arg)
-{
-    static const pmix_proc_t nobody = {.rank = PMIX_RANK_INVALID};
-    library->deregister_client(&nobody, then, arg);
-}
-
 /* ---- several calls at once ---- */
 
 void library_calls_begin(struct library_calls *calls)

@@ -58,9 +58,14 @@ const struct pmix_library *pmix_library(struct error *err);
 void library_write_errors_to(FILE *stream);
 
 /* then(whatever, arg) in openpmix's thread, where some of its callbacks have to be called. openpmix
- * 4.2 to 6.0: they are about a connection of that thread, but run in whatever thread calls them. */
-void library_in_progress_thread(const struct pmix_library *library, pmix_op_cbfunc_t then,
-                                void *arg);
+ * 4.2 to 6.0: they are about a connection of that thread, but run in whatever thread calls them. It comes by for
+ * a client that there is not, and that it is to forget. */
+static inline void library_in_progress_thread(const struct pmix_library *library,
+                                              pmix_op_cbfunc_t then, void *arg)
+{
+    static const pmix_proc_t nobody = {.rank = PMIX_RANK_INVALID};
+    library->deregister_client(&nobody, then, arg);
+}
 
 /* What openpmix's thread is asked for several times at once, and the wait for all of it: a wait for each would be
  * two turns of the scheduler a task. */
