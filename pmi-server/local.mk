@@ -43,21 +43,28 @@ libpmiserver_a_SOURCES = \
     pmi-server/service/publish_lookup.c pmi-server/service/publish_lookup.h \
     pmi-server/service/query.c pmi-server/service/query.h \
     pmi-server/service/service.c pmi-server/service/service.h \
+    pmi-server/pmix/direct_modex_request.h \
+    pmi-server/pmix/fence.h \
+    pmi-server/pmix/iof.h \
+    pmi-server/pmix/namespace.h \
     pmi-server/pmix/server.h \
+    pmi-server/pmix/spawn.h \
+    pmi-server/pmix/task_exit.h \
+    pmi-server/pmix/tools.h \
     pmi-server/pmix/tcp_peers.c pmi-server/pmix/tcp_peers.h
 if HAVE_PMIX
 libpmiserver_a_SOURCES += \
     pmi-server/pmix/accept_check.c pmi-server/pmix/accept_check.h \
     pmi-server/pmix/context.h \
-    pmi-server/pmix/direct_modex_request.c pmi-server/pmix/direct_modex_request.h \
+    pmi-server/pmix/direct_modex_request.c pmi-server/pmix/direct_modex_request_private.h \
     pmi-server/pmix/direct_modex_serve.c pmi-server/pmix/direct_modex_serve.h \
     pmi-server/pmix/direct_modex_waiting.c pmi-server/pmix/direct_modex_waiting.h \
     pmi-server/pmix/events.c pmi-server/pmix/events.h \
-    pmi-server/pmix/fence.c pmi-server/pmix/fence.h \
+    pmi-server/pmix/fence.c pmi-server/pmix/fence_private.h \
     pmi-server/pmix/group_connect.c pmi-server/pmix/group_connect.h \
     pmi-server/pmix/imports.c pmi-server/pmix/imports.h \
     pmi-server/pmix/info.c pmi-server/pmix/info.h \
-    pmi-server/pmix/iof.c pmi-server/pmix/iof.h \
+    pmi-server/pmix/iof.c pmi-server/pmix/iof_private.h \
     pmi-server/pmix/job_control.c pmi-server/pmix/job_control.h \
     pmi-server/pmix/job_info.c pmi-server/pmix/job_info.h \
     pmi-server/pmix/library.c pmi-server/pmix/library.h \
@@ -65,7 +72,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/log.c pmi-server/pmix/log.h \
     pmi-server/pmix/lost_connections.c pmi-server/pmix/lost_connections.h \
     pmi-server/pmix/module.c pmi-server/pmix/module.h \
-    pmi-server/pmix/namespace.c pmi-server/pmix/namespace.h \
+    pmi-server/pmix/namespace.c pmi-server/pmix/namespace_private.h \
     pmi-server/pmix/publish_lookup.c pmi-server/pmix/publish_lookup.h \
     pmi-server/pmix/publish_options.c pmi-server/pmix/publish_options.h \
     pmi-server/pmix/query.c pmi-server/pmix/query.h \
@@ -73,10 +80,10 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/remote_namespace.c pmi-server/pmix/remote_namespace.h \
     pmi-server/pmix/server.c \
     pmi-server/pmix/service_requests.c pmi-server/pmix/service_requests.h \
-    pmi-server/pmix/spawn.c pmi-server/pmix/spawn.h \
+    pmi-server/pmix/spawn.c pmi-server/pmix/spawn_private.h \
     pmi-server/pmix/spawn_directives.c pmi-server/pmix/spawn_directives.h \
-    pmi-server/pmix/task_exit.c pmi-server/pmix/task_exit.h \
-    pmi-server/pmix/tools.c pmi-server/pmix/tools.h \
+    pmi-server/pmix/task_exit.c pmi-server/pmix/task_exit_private.h \
+    pmi-server/pmix/tools.c pmi-server/pmix/tools_private.h \
     pmi-server/pmix/upcall_queue.c pmi-server/pmix/upcall_queue.h \
     pmi-server/pmix/version.c pmi-server/pmix/version.h
 else

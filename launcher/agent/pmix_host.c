@@ -7,6 +7,7 @@
 #include "affinity/topology/topo.h"
 #include "base/mem.h"
 #include "launcher/agent/pmix_tools.h"
+#include "pmi-server/pmix/iof.h"
 
 #define PMIX_PATIENCE 2.0 /* s for openpmix to end, after which it is left as it is */
 

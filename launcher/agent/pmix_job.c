@@ -7,6 +7,11 @@
 #include "base/mem.h"
 #include "launcher/protocol/namespace_apps.h"
 #include "pmi-server/exchange/exchange.h"
+#include "pmi-server/pmix/direct_modex_request.h"
+#include "pmi-server/pmix/fence.h"
+#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/spawn.h"
+#include "pmi-server/pmix/task_exit.h"
 
 #define RETAINED_MAX 16 /* a program may spawn without end */
 

@@ -19,6 +19,7 @@
 #include "launcher/agent/pmix_host.h"
 #include "launcher/protocol/launch.h"
 #include "pmi-server/pmix/server.h"
+#include "pmi-server/pmix/spawn.h"
 
 struct group_pmix_job;
 

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "pmi-server/pmix/iof.h"
 #include "pmi-server/pmix/tcp_peers.h"
+#include "pmi-server/pmix/tools.h"
 
 #define TICK 1.0
 

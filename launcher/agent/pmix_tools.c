@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pmi-server/pmix/tools.h"
 
 static void pmix_tools_note(void *arg, const char *text)
 {

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "launcher/agent/pmi_socket.h"
 #include "launcher/protocol/task_request.h"
+#include "pmi-server/pmix/spawn.h"
 
 #define MAX_CODES 1024 /* no dialect's reply has room for more */
 

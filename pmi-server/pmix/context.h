@@ -17,6 +17,7 @@ struct pmix_feature {
     void (*namespace_comes)(struct pmix_job *job);  /* before openpmix is told of it */
     void (*namespace_leaves)(struct pmix_job *job); /* its owner frees it */
     void (*namespace_left)(struct pmix_job *job);   /* openpmix has let go of it */
+    void (*tools_changed)(struct pmix_host *host, unsigned count); /* so many are connected now */
 };
 
 struct pmix_host {

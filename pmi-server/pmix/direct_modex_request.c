@@ -11,10 +11,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "pmi-server/pmix/direct_modex_request_private.h"
 #include "pmi-server/pmix/direct_modex_serve.h"
 #include "pmi-server/pmix/direct_modex_waiting.h"
 #include "pmi-server/pmix/info.h"
-#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/remote_namespace.h"
 #include "pmi-server/pmix/service_requests.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "pmi-server/exchange/exchange.h"
-#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/service_requests.h"
 
 #define BYTES_MAX (EXCHANGE_MAX - 64)

@@ -16,8 +16,10 @@
 #include "base/buf.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
+#include "pmi-server/pmix/fence_private.h"
 #include "pmi-server/pmix/group_connect.h"
 #include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
 
 #define PART (1ull << 60) /* in the id of a fence of some ranks only */
 

@@ -1,24 +1,23 @@
 /*
- * fence - PMIx_Fence(), and who enters none any more: owners see server.h.
+ * fence - fences of a namespace, between its nodes: for owners of a server.
  */
 #ifndef PMI_SERVER_PMIX_FENCE_H
 #define PMI_SERVER_PMIX_FENCE_H
 
-#include "pmi-server/pmix/library.h"
-#include "pmi-server/pmix/server.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* These ranks have died, and the program goes on: fences that wait for them fail. */
-void fences_fail_ranks(struct pmix_job *job, const struct idset *ranks);
-/* openpmix waits for none any more that has ended here, in what is to be of all. */
-void fences_count_out(struct pmix_job *job);
+#include "base/error.h"
 
-/* struct pmix_feature */
-void fences_open(struct pmix_job *job);
-void fences_free(struct pmix_job *job);
+struct pmix_job;
 
-/* openpmix's thread; `data` is the host's from here on. */
-pmix_status_t fence_upcall(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
-                           size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,
-                           void *cbdata);
+/* The task's process has ended. True where it enters no fence of all from this number on and all
+ * nodes have to know: pmix_namespace_missing() there. (False: it ended without a finalize.) */
+bool pmix_namespace_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from);
+void pmix_namespace_missing(struct pmix_job *job, uint32_t rank, uint64_t from);
+/* What ops->exchange() began is done. -1 with a sentence for what is malformed or of no round that is open. */
+int pmix_namespace_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
+                             struct error *err);
 
 #endif

@@ -14,8 +14,9 @@
 
 #include "base/mem.h"
 #include "pmi-server/pmix/info.h"
+#include "pmi-server/pmix/iof_private.h"
 #include "pmi-server/pmix/log.h"
-#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/service_requests.h"
 
 #define TAKEN_MIN 65536 /* bytes for which the service is told before the rest has left, too */
@@ -85,7 +86,7 @@ static void output_stop(struct pmix_host *host)
     iof_ask(host, REQUEST_UNPULL, NULL);
 }
 
-void iof_set_tools(struct pmix_host *host, unsigned count)
+void iof_tools_changed(struct pmix_host *host, unsigned count)
 {
     unsigned before = atomic_exchange(&tools_present, count);
     if (before && !count)

@@ -1,29 +1,18 @@
 /*
- * iof - what tasks write, for tools, and what tools have tasks read: owners see server.h.
+ * iof - what tasks write, on its way to tools, and what tools have tasks read: for owners of a server.
  */
 #ifndef PMI_SERVER_PMIX_IOF_H
 #define PMI_SERVER_PMIX_IOF_H
 
-#include "pmi-server/pmix/library.h"
-#include "pmi-server/pmix/server.h"
-#include "pmi-server/protocol/message.h"
+#include <stdbool.h>
 
-struct iof *iof_new(void);
-void iof_free(struct pmix_host *host);
-/* So many tools are connected; without any nothing is wanted any more. */
-void iof_set_tools(struct pmix_host *host, unsigned count);
+struct pmix_host;
 
-/* What the service orders; -1: malformed. */
-int iof_output_receive(struct pmix_host *host, struct message_down *talk);
-int iof_input_receive(struct pmix_host *host, struct message_down *talk);
-
-/* openpmix's thread. */
-pmix_status_t iof_pull_upcall(const pmix_proc_t procs[], size_t nprocs,
-                              const pmix_info_t directives[], size_t ndirs,
-                              pmix_iof_channel_t channels, pmix_op_cbfunc_t done, void *cbdata);
-pmix_status_t iof_push_upcall(const pmix_proc_t *source, const pmix_proc_t targets[],
-                              size_t ntargets, const pmix_info_t directives[], size_t ndirs,
-                              const pmix_byte_object_t *object, pmix_op_cbfunc_t done,
-                              void *cbdata);
+/* While some tool lags, no output is asked for beyond SERVICE_WINDOW: then it is lost for the tools. */
+void pmix_server_hold_output(struct pmix_host *host, bool hold);
+/* Tasks may have read something. */
+void pmix_server_settle_input(struct pmix_host *host);
+/* Nothing is on its way to openpmix. */
+bool pmix_server_output_is_out(const struct pmix_host *host);
 
 #endif

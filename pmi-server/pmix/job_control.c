@@ -9,9 +9,9 @@
 
 #include "base/mem.h"
 #include "pmi-server/pmix/log.h"
-#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/service_requests.h"
-#include "pmi-server/pmix/tools.h"
+#include "pmi-server/pmix/tools_private.h"
 
 /* ---- asked for here ---- */
 

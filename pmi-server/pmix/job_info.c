@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "pmi-server/pmix/context.h"
+#include "pmi-server/pmix/namespace.h"
 
 /* ---- where everybody is ---- */
 

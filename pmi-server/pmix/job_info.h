@@ -10,6 +10,7 @@
 
 #include "pmi-server/pmix/info.h"
 #include "pmi-server/pmix/library.h"
+#include "pmi-server/pmix/namespace.h"
 #include "pmi-server/pmix/server.h"
 
 struct job_data { /* zeroed: nothing */

@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/printable.h"
-#include "pmi-server/pmix/namespace.h"
-#include "pmi-server/pmix/tools.h"
+#include "pmi-server/pmix/namespace_private.h"
+#include "pmi-server/pmix/tools_private.h"
 
 #define WORD_MIN 4 /* printable bytes in a row that are text, not the packing around it */
 

@@ -8,6 +8,7 @@
 #include "pmi-server/pmix/direct_modex_waiting.h"
 #include "pmi-server/pmix/job_info.h"
 #include "pmi-server/pmix/listeners.h"
+#include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/upcall_queue.h"
 
 struct pmix_job *namespace_find(const struct pmix_host *host, const char *name)

@@ -1,46 +1,55 @@
 /*
- * namespace - a namespace with tasks on this node, and these tasks: owners see server.h.
+ * namespace - a namespace (the tasks of one group) that has tasks on this node: for owners of a server.
  */
 #ifndef PMI_SERVER_PMIX_NAMESPACE_H
 #define PMI_SERVER_PMIX_NAMESPACE_H
 
-#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "pmi-server/pmix/context.h"
+#include "affinity/sets/idset.h"
+#include "affinity/taskmap/taskmap.h"
+#include "base/error.h"
+#include "pmi-server/protocol/namespace.h"
+#include "pmi-server/protocol/task_states.h"
 
-struct client { /* a task of this node */
-    uint32_t rank;
-    struct pmix_job *job;
-    _Atomic int state; /* enum pmi_state; openpmix's thread sets it */
-    bool watched;      /* fence.c: openpmix will tell when it commits */
-    bool watched_again;
-    bool committed;
-    bool gone; /* its process */
-    char **environment;
+struct pmix_host;
+struct pmix_job;
+
+struct pmix_local { /* a task of this node */
+    uint32_t rank, app;
+    const struct idset *cpus; /* OS indexes that it is bound to; NULL: it is not bound */
 };
 
-struct pmix_job {
-    struct pmix_job *next;
-    struct pmix_host *host;
-    void *data;
-    pmix_nspace_t name;
+struct pmix_namespace_config { /* all borrowed during the call */
+    const char *name;          /* the namespace; at most 255 bytes */
+    const char *spawner;       /* the namespace of who spawned it, or NULL */
+    uint32_t spawner_rank;
     uint32_t session;
-    struct taskmap *map;
-    uint32_t node;
-    char *tmpdir;
-    bool goes_on;           /* the program does when tasks fail */
-    atomic_bool connected;  /* some task is, or was; openpmix's thread sets it */
-    struct client *clients; /* by local rank */
-    uint32_t nclients;
-    char **psets; /* that were defined, NULL-terminated */
-    /* Each feature's own. */
-    struct fences *fences; /* fence.c */
-    struct wanted *wanted; /* direct_modex_serve.c: by other nodes, of tasks of this one */
+    int universe_size;               /* -1: as many as tasks */
+    const struct taskmap *map;       /* ranks on nodes; every node has a task */
+    const char *const *hosts;        /* [nnodes of the map] */
+    uint32_t node;                   /* this one's id in the map */
+    const struct pmix_local *locals; /* by local rank */
+    uint32_t nlocals;
+    const struct namespace_app *apps;
+    uint32_t napps;
+    const char *map_by, *rank_by, *bind_to; /* or NULL */
+    const char *tmpdir;   /* of the job on this node, in the host's: made when a task connects */
+    const char *topology; /* of this node, as an hwloc XML export; NULL: tasks discover it */
+    bool oversubscribed;  /* this node */
+    bool goes_on;         /* the program does when tasks fail */
 };
 
-struct pmix_job *namespace_find(const struct pmix_host *host, const char *name); /* or NULL */
-struct client *namespace_client(const struct pmix_job *job, uint32_t rank); /* NULL: elsewhere */
-pmix_proc_t namespace_proc(const struct pmix_job *job, uint32_t rank);
-void namespace_forget(struct pmix_job *job); /* freed; openpmix has let go of it */
+/* Registered here, with its local tasks. NULL with a sentence. */
+struct pmix_job *pmix_namespace_new(struct pmix_host *host,
+                                    const struct pmix_namespace_config *config, void *owner_data,
+                                    struct error *err);
+void pmix_namespace_free(struct pmix_job *job); /* deregistered; requests that wait are dropped */
+void *pmix_namespace_data(const struct pmix_job *job);
+/* What a local task's environment needs, NAME=VALUE, NULL-terminated; the job's, until it is freed. */
+char *const *pmix_namespace_environment(struct pmix_job *job, uint32_t local_rank);
+/* PMI_SILENT: never connected. */
+enum pmi_state pmix_namespace_state(const struct pmix_job *job, uint32_t local_rank);
 
 #endif

@@ -12,7 +12,7 @@
 #include "pmi-server/pmix/info.h"
 #include "pmi-server/pmix/publish_options.h"
 #include "pmi-server/pmix/service_requests.h"
-#include "pmi-server/pmix/tools.h"
+#include "pmi-server/pmix/tools_private.h"
 #include "pmi-server/protocol/published_name.h"
 
 /* ---- what the service is asked ---- */

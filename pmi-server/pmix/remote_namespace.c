@@ -11,6 +11,7 @@
 #include "pmi-server/pmix/direct_modex_waiting.h"
 #include "pmi-server/pmix/job_info.h"
 #include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/service_requests.h"
 #include "pmi-server/protocol/namespace_info.h"
 

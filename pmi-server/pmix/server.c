@@ -11,17 +11,17 @@
 #include "pmi-server/pmix/context.h"
 #include "pmi-server/pmix/direct_modex_serve.h"
 #include "pmi-server/pmix/events.h"
-#include "pmi-server/pmix/fence.h"
+#include "pmi-server/pmix/fence_private.h"
 #include "pmi-server/pmix/info.h"
-#include "pmi-server/pmix/iof.h"
+#include "pmi-server/pmix/iof_private.h"
 #include "pmi-server/pmix/job_control.h"
 #include "pmi-server/pmix/listeners.h"
 #include "pmi-server/pmix/module.h"
-#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/remote_namespace.h"
 #include "pmi-server/pmix/service_requests.h"
-#include "pmi-server/pmix/task_exit.h"
-#include "pmi-server/pmix/tools.h"
+#include "pmi-server/pmix/task_exit_private.h"
+#include "pmi-server/pmix/tools_private.h"
 #include "pmi-server/pmix/upcall_queue.h"
 #include "pmi-server/protocol/message.h"
 
@@ -50,6 +50,7 @@ static const struct pmix_feature features[] = {
      .run = task_exits_look,
      .deadline = task_exits_end,
      .namespace_leaves = task_exits_free},
+    {.name = "iof", .tools_changed = iof_tools_changed},
     {0},
 };
 

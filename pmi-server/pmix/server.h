@@ -9,6 +9,10 @@
  *
  * Hosts of a program's nodes know each other by node number. What they say to each other is bytes:
  * the owner carries them, as an exchange (everybody's bytes to everybody) or as a post (to one node).
+ *
+ * What else an owner calls is declared by subject: namespace.h, task_exit.h, fence.h, spawn.h,
+ * direct_modex_request.h, tools.h and iof.h. None of these needs openpmix's headers; what the files of the
+ * server know of each other is in headers called _private.
  */
 #ifndef PMI_SERVER_PMIX_SERVER_H
 #define PMI_SERVER_PMIX_SERVER_H
@@ -93,40 +97,6 @@ struct pmix_server_ops {
     void (*control)(void *arg, struct pmix_job *job, const struct pmix_control *control);
 };
 
-enum spawn_fate {
-    SPAWN_STARTED,
-    SPAWN_BAD,         /* what was asked for cannot be */
-    SPAWN_NO_ROOM,     /* nor can it be placed */
-    SPAWN_NO_PROGRAM,  /* there is no such file */
-    SPAWN_NOT_PROGRAM, /* it cannot be executed */
-    SPAWN_FAILED,      /* for another reason, and none of its tasks runs */
-};
-
-struct pmix_local { /* a task of this node */
-    uint32_t rank, app;
-    const struct idset *cpus; /* OS indexes that it is bound to; NULL: it is not bound */
-};
-
-struct pmix_namespace_config { /* all borrowed during the call */
-    const char *name;          /* the namespace; at most 255 bytes */
-    const char *spawner;       /* the namespace of who spawned it, or NULL */
-    uint32_t spawner_rank;
-    uint32_t session;
-    int universe_size;               /* -1: as many as tasks */
-    const struct taskmap *map;       /* ranks on nodes; every node has a task */
-    const char *const *hosts;        /* [nnodes of the map] */
-    uint32_t node;                   /* this one's id in the map */
-    const struct pmix_local *locals; /* by local rank */
-    uint32_t nlocals;
-    const struct namespace_app *apps;
-    uint32_t napps;
-    const char *map_by, *rank_by, *bind_to; /* or NULL */
-    const char *tmpdir;   /* of the job on this node, in the host's: made when a task connects */
-    const char *topology; /* of this node, as an hwloc XML export; NULL: tasks discover it */
-    bool oversubscribed;  /* this node */
-    bool goes_on;         /* the program does when tasks fail */
-};
-
 /* Opens openpmix and starts the server, which takes some ms, in a thread of its own. It reads the
  * environment, which is changed for it, and stays so: nobody changes that from here on.
  * pmix_server_finish() is called in any case. The config is borrowed until then, ops and arg as long as the host. */
@@ -151,59 +121,5 @@ const char *pmix_server_version(struct error *err);
 
 /* The program's service said something to this node. -1 with a sentence: it is malformed. */
 int pmix_server_told(struct pmix_host *host, const void *bytes, size_t len, struct error *err);
-
-/* ---- tools: programs of the same user that no program started ----
- *
- * openpmix 4.2.2 to ?: a tool's word is taken for who it is, nothing bounds what waits to be read
- * by one, and the server crashes where one goes before it is answered or is refused. So a tool's
- * connection comes by way of the owner, who knows whose it is, keeps openpmix's end of it open for
- * as long as it answers, and says when a tool lags. Tools that come by another way are not
- * answered, and shut. */
-
-/* From now on tools are let in; their namespaces are this name with ".tool.NODE.NUMBER". */
-void pmix_server_let_tools(struct pmix_host *host, const char *name);
-/* The server's port on the loopback interface; 0 before there is a job with a task here, and where
- * it is none of IPv4. */
-uint16_t pmix_server_port(const struct pmix_host *host);
-/* The connection that comes from this port is that of the tool of this number. ops->tool_came()
- * follows; until then none is expected but this one. Number 0: it is given up. */
-void pmix_server_expect_tool(struct pmix_host *host, uint32_t number, uint16_t port);
-void pmix_server_tool_left(struct pmix_host *host, uint32_t number);
-/* While some tool lags, no output is asked for beyond SERVICE_WINDOW: then it is lost for the tools. */
-void pmix_server_hold_output(struct pmix_host *host, bool hold);
-/* Tasks may have read something. */
-void pmix_server_settle_input(struct pmix_host *host);
-/* Nothing is on its way to openpmix. */
-bool pmix_server_output_is_out(const struct pmix_host *host);
-
-/* Registered here, with its local tasks. NULL with a sentence. */
-struct pmix_job *pmix_namespace_new(struct pmix_host *host,
-                                    const struct pmix_namespace_config *config, void *owner_data,
-                                    struct error *err);
-void pmix_namespace_free(struct pmix_job *job); /* deregistered; requests that wait are dropped */
-void *pmix_namespace_data(const struct pmix_job *job);
-/* What a local task's environment needs, NAME=VALUE, NULL-terminated; the job's, until it is freed. */
-char *const *pmix_namespace_environment(struct pmix_job *job, uint32_t local_rank);
-/* The task's process has ended. True: it is PMI_RUNNING, which may be wrong still; ops->settled() comes. */
-bool pmix_namespace_ended(struct pmix_job *job, uint32_t local_rank);
-/* PMI_SILENT: never connected. */
-enum pmi_state pmix_namespace_state(const struct pmix_job *job, uint32_t local_rank);
-
-/* The task's process has ended. True where it enters no fence of all from this number on and all
- * nodes have to know: pmix_namespace_missing() there. (False: it ended without a finalize.) */
-bool pmix_namespace_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from);
-void pmix_namespace_missing(struct pmix_job *job, uint32_t rank, uint64_t from);
-/* What became of a spawn that ops->spawn() was told of; `name` is the new job's, if it was started. */
-void pmix_namespace_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate,
-                            const char *name);
-/* It has ended, with this status of waitpid(), and not as it should: tasks that want to know are
- * told. Where the program goes on, fences that wait for it end. */
-void pmix_namespace_died(struct pmix_job *job, uint32_t local_rank, int status, bool goes_on);
-
-/* The owner's side of ops. -1 with a sentence for what is malformed or of no round that is open. */
-int pmix_namespace_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
-                             struct error *err);
-int pmix_namespace_posted(struct pmix_job *job, uint32_t from_node, const void *bytes, size_t len,
-                          struct error *err);
 
 #endif

@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 #include "pmi-server/pmix/log.h"
-#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
+#include "pmi-server/pmix/spawn_private.h"
 #include "pmi-server/pmix/spawn_directives.h"
 #include "pmi-server/pmix/upcall_queue.h"
 

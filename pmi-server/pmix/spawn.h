@@ -1,14 +1,24 @@
 /*
- * spawn - PMIx_Spawn(): tasks that a task wants started.
+ * spawn - what became of what a task wanted started: for owners of a server.
  */
 #ifndef PMI_SERVER_PMIX_SPAWN_H
 #define PMI_SERVER_PMIX_SPAWN_H
 
-#include "pmi-server/pmix/library.h"
+#include <stdint.h>
 
-/* openpmix's thread. */
-pmix_status_t spawn_upcall(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
-                           const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done,
-                           void *cbdata);
+struct pmix_job;
+
+enum spawn_fate {
+    SPAWN_STARTED,
+    SPAWN_BAD,         /* what was asked for cannot be */
+    SPAWN_NO_ROOM,     /* nor can it be placed */
+    SPAWN_NO_PROGRAM,  /* there is no such file */
+    SPAWN_NOT_PROGRAM, /* it cannot be executed */
+    SPAWN_FAILED,      /* for another reason, and none of its tasks runs */
+};
+
+/* What became of a spawn that ops->spawn() was told of; `name` is the new job's, if it was started. */
+void pmix_namespace_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate,
+                            const char *name);
 
 #endif

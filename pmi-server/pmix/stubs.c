@@ -3,7 +3,14 @@
  */
 #include <stddef.h>
 
+#include "pmi-server/pmix/direct_modex_request.h"
+#include "pmi-server/pmix/fence.h"
+#include "pmi-server/pmix/iof.h"
+#include "pmi-server/pmix/namespace.h"
 #include "pmi-server/pmix/server.h"
+#include "pmi-server/pmix/spawn.h"
+#include "pmi-server/pmix/task_exit.h"
+#include "pmi-server/pmix/tools.h"
 
 struct pmix_host *pmix_server_new(const struct pmix_server_config *config,
                                   const struct pmix_server_ops *ops, void *arg, struct error *err)

@@ -12,9 +12,11 @@
 #include "base/mem.h"
 #include "pmi-server/pmix/direct_modex_serve.h"
 #include "pmi-server/pmix/events.h"
-#include "pmi-server/pmix/fence.h"
+#include "pmi-server/pmix/fence_private.h"
 #include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/service_requests.h"
+#include "pmi-server/pmix/task_exit_private.h"
 
 #define ROUNDS 5      /* through openpmix's loop: to read what came, to handle it, to call back */
 #define PAUSE 0.02    /* s, between them */

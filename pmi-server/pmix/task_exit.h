@@ -1,18 +1,18 @@
 /*
- * task_exit - tasks that have ended, here and on other nodes: owners see server.h.
+ * task_exit - the server is told of tasks that have ended: for its owner.
  */
 #ifndef PMI_SERVER_PMIX_TASK_EXIT_H
 #define PMI_SERVER_PMIX_TASK_EXIT_H
 
-#include "pmi-server/pmix/server.h"
-#include "pmi-server/protocol/message.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* What the service tells of tasks that ended badly; -1: malformed. */
-int terminations_receive(struct pmix_host *host, struct message_down *talk);
+struct pmix_job;
 
-/* struct pmix_feature */
-void task_exits_look(struct pmix_host *host);
-double task_exits_end(const struct pmix_host *host);
-void task_exits_free(struct pmix_job *job);
+/* The task's process has ended. True: it is PMI_RUNNING, which may be wrong still; ops->settled() comes. */
+bool pmix_namespace_ended(struct pmix_job *job, uint32_t local_rank);
+/* It has ended, with this status of waitpid(), and not as it should: tasks that want to know are
+ * told. Where the program goes on, fences that wait for it end. */
+void pmix_namespace_died(struct pmix_job *job, uint32_t local_rank, int status, bool goes_on);
 
 #endif

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pmi-server/pmix/iof.h"
 #include "pmi-server/pmix/listeners.h"
-#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/tcp_peers.h"
+#include "pmi-server/pmix/tools_private.h"
 #include "pmi-server/pmix/upcall_queue.h"
 
 struct tools {
@@ -47,6 +47,13 @@ static pmix_proc_t tool_name(const struct pmix_host *host, uint32_t number)
     return proc;
 }
 
+static void tools_changed(struct pmix_host *host)
+{
+    for (const struct pmix_feature *feature = host->features; feature->name; feature++)
+        if (feature->tools_changed)
+            feature->tools_changed(host, (unsigned)idset_count(host->tools->in));
+}
+
 /* openpmix cannot refuse one without danger: it crashes. What is not answered stays unknown to it,
  * and is shut. */
 static void tool_arrived(struct pmix_host *host, struct upcall *event)
@@ -60,7 +67,7 @@ static void tool_arrived(struct pmix_host *host, struct upcall *event)
     pmix_proc_t proc = tool_name(host, number);
     tools->expected = 0;
     idset_add(tools->in, number);
-    iof_set_tools(host, (unsigned)idset_count(tools->in));
+    tools_changed(host);
     event->tool_done(PMIX_SUCCESS, &proc, event->cbdata);
     host->ops->tool_came(host->arg, number);
 }
@@ -86,7 +93,7 @@ void pmix_server_tool_left(struct pmix_host *host, uint32_t number)
     pending_requests_drop(host->requests, proc.nspace);
     host->library->deregister_nspace(proc.nspace, forgotten, NULL);
     idset_remove(host->tools->in, number);
-    iof_set_tools(host, (unsigned)idset_count(host->tools->in));
+    tools_changed(host);
 }
 
 static bool tools_know(const struct pmix_host *host, const char *name)

@@ -21,7 +21,12 @@
 #include "base/buf.h"
 #include "base/directory.h"
 #include "base/mem.h"
+#include "pmi-server/pmix/direct_modex_request.h"
+#include "pmi-server/pmix/fence.h"
+#include "pmi-server/pmix/namespace.h"
 #include "pmi-server/pmix/server.h"
+#include "pmi-server/pmix/spawn.h"
+#include "pmi-server/pmix/task_exit.h"
 #include "pmi-server/protocol/task_states.h"
 #include "pmi-server/service/service.h"
 

@@ -9,6 +9,9 @@
 
 #include "base/mem.h"
 #include "config.h"
+#include "pmi-server/pmix/direct_modex_request.h"
+#include "pmi-server/pmix/fence.h"
+#include "pmi-server/pmix/namespace.h"
 #include "pmi-server/pmix/server.h"
 #include "pmi-server/protocol/message.h"
 #include "tests/unit/pmix-leaks.h"
@@ -19,11 +22,11 @@
 #include <pmix_version.h>
 
 #include "pmi-server/pmix/context.h"
-#include "pmi-server/pmix/fence.h"
+#include "pmi-server/pmix/fence_private.h"
 #include "pmi-server/pmix/info.h"
 #include "pmi-server/pmix/job_control.h"
 #include "pmi-server/pmix/module.h"
-#include "pmi-server/pmix/namespace.h"
+#include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/upcall_queue.h"
 #include "tests/programs/pmix-versions.h"
 
