@@ -8,6 +8,7 @@
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/protocol/launch.h"
 #include "launcher/protocol/namespace_apps.h"
+#include "pmi-server/service/iof.h"
 
 struct program_service {
     struct tree *tree;

@@ -18,6 +18,7 @@ struct service_feature {
     /* Nobody waits any more for what was asked there. */
     void (*forget)(struct pmi_service *service, const struct requester *asked);
     void (*task_ended)(struct pmi_service *service, const struct job *job, uint32_t rank);
+    void (*nodes_lost)(struct pmi_service *service, const struct idset *nodes);
     void (*job_removed)(struct pmi_service *service,
                         const struct job *job); /* it is not found any more */
 };

@@ -120,7 +120,7 @@ int terminations_take(struct pmi_service *service, const struct requester *asked
     return 0;
 }
 
-void pmi_service_lost(struct pmi_service *service, const struct idset *nodes)
+void terminations_nodes_lost(struct pmi_service *service, const struct idset *nodes)
 {
     for (struct job *job = service->jobs; job; job = job->next) {
         struct termination death = {.how = ENDED_LOST, .ranks = idset_new()};

@@ -14,4 +14,7 @@ int terminations_take(struct pmi_service *service, const struct requester *asked
 int control_take(struct pmi_service *service, const struct requester *asked,
                  struct message_up *talk);
 
+/* struct service_feature */
+void terminations_nodes_lost(struct pmi_service *service, const struct idset *nodes);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "affinity/sets/idset.h"
 #include "base/mem.h"
+#include "pmi-server/service/context.h"
 #include "pmi-server/service/namespaces.h"
 #include "pmi-server/service/outbox.h"
 

@@ -38,6 +38,7 @@ static const struct service_feature features[] = {
      .forget = queries_forget,
      .job_removed = queries_job_removed},
     {.name = "iof", .open = iof_open, .close = iof_close},
+    {.name = "terminations", .nodes_lost = terminations_nodes_lost},
     {0},
 };
 
@@ -66,6 +67,13 @@ void pmi_service_ended(struct pmi_service *service, const char *name, uint32_t r
     struct job *job = namespaces_find(service, name);
     if (job && rank < job->map->ntasks)
         namespaces_task_ended(service, job, rank);
+}
+
+void pmi_service_lost(struct pmi_service *service, const struct idset *nodes)
+{
+    for (const struct service_feature *feature = features; feature->name; feature++)
+        if (feature->nodes_lost)
+            feature->nodes_lost(service, nodes);
 }
 
 /* ---- what hosts say ---- */

@@ -2,10 +2,13 @@
  * service - what a program as a whole does for its PMIx hosts: what concerns tasks of several nodes, or of
  * several jobs.
  *
- * There is one for a program, where the messages of all its hosts come together. A host (pmix/host.h)
+ * There is one for a program, where the messages of all its hosts come together. A host (pmix/server.h)
  * asks, by a message of its own, and is answered, at once or when others have asked too; the service may
  * also order something of a host. It knows nothing of openpmix, and nothing of links: whoever owns
  * it carries its messages. Messages come from other machines: what is malformed is refused.
+ *
+ * What tasks write is told by iof.h, and published names are shared with other programs by name_store.h and
+ * publish_lookup.h.
  */
 #ifndef PMI_SERVER_SERVICE_SERVICE_H
 #define PMI_SERVER_SERVICE_SERVICE_H
@@ -15,8 +18,8 @@
 #include <stdint.h>
 
 #include "affinity/sets/idset.h"
-#include "pmi-server/protocol/namespace.h"
 #include "base/error.h"
+#include "pmi-server/protocol/namespace.h"
 
 struct pmi_service;
 
@@ -37,12 +40,6 @@ void pmi_service_remove(struct pmi_service *service, const char *name); /* all i
 void pmi_service_ended(struct pmi_service *service, const char *name, uint32_t rank);
 /* These nodes, and with them their tasks, and so the program; the others' hosts hear of it. */
 void pmi_service_lost(struct pmi_service *service, const struct idset *nodes);
-
-/* A task of that job wrote something: hosts whose tools want it are told. One that is behind by
- * SERVICE_WINDOW bytes loses what comes, and is told how much. */
-void pmi_service_output(struct pmi_service *service, const char *job, uint32_t rank,
-                        enum output_channel channel, const void *bytes, size_t len);
-bool pmi_service_is_pulled(const struct pmi_service *service); /* else nothing comes of it */
 
 /* A host's message, of this node. -1 with a sentence: it is malformed, and its sender is broken. */
 int pmi_service_take(struct pmi_service *service, uint32_t node, const void *bytes, size_t len,

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "pmi-server/protocol/message.h"
+#include "pmi-server/service/iof.h"
 #include "pmi-server/service/service.h"
 #include "tests/unit/unit.h"
 
