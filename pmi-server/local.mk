@@ -62,7 +62,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/events.c pmi-server/pmix/events.h \
     pmi-server/pmix/fence.c pmi-server/pmix/fence_private.h \
     pmi-server/pmix/group_connect.c pmi-server/pmix/group_connect.h \
-    pmi-server/pmix/imports.c pmi-server/pmix/imports.h \
+    pmi-server/pmix/imported_symbols.c pmi-server/pmix/imported_symbols.h \
     pmi-server/pmix/info.c pmi-server/pmix/info.h \
     pmi-server/pmix/iof.c pmi-server/pmix/iof_private.h \
     pmi-server/pmix/job_control.c pmi-server/pmix/job_control.h \

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pmi-server/pmix/imports.h"
+#include "pmi-server/pmix/imported_symbols.h"
 #include "pmi-server/pmix/tcp_peers.h"
 
 /* openpmix stops listening for ever on most errors, though they are about one connection or pass. EAGAIN
@@ -49,10 +49,10 @@ static ssize_t recv_greeting(int fd, void *bytes, size_t size, int flags)
 
 int accept_check_install(void *handle, struct error *err)
 {
-    if (!import_replace(handle, "accept", (import_function *)accept_own, err))
+    if (!imported_function_replace(handle, "accept", (imported_function *)accept_own, err))
         return -1;
-    import_function *before =
-        import_replace(handle, "recv", (import_function *)recv_greeting, NULL);
+    imported_function *before =
+        imported_function_replace(handle, "recv", (imported_function *)recv_greeting, NULL);
     if (before) /* one that reads in another way is left as it is */
         library_recv = (ssize_t(*)(int, void *, size_t, int))before;
     return 0;

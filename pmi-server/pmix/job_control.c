@@ -50,7 +50,7 @@ static void control_answered(struct pmix_host *host, struct upcall *event, enum 
                              struct pack *rest)
 {
     (void)rest;
-    if (event->info_done && requester_is_known(host, event->proc.nspace))
+    if (event->info_done && caller_is_known(host, event->proc.nspace))
         give_answer(host, event, service_status(status));
 }
 

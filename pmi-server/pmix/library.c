@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "pmi-server/pmix/accept_check.h"
-#include "pmi-server/pmix/imports.h"
+#include "pmi-server/pmix/imported_symbols.h"
 #include "pmi-server/pmix/lost_connections.h"
 
 #define LIBRARY "libpmix.so.2"
@@ -53,8 +53,8 @@ static void *malloc_zeroed(size_t size)
 /* One that allocates in another way is left as it is. */
 static void zero_memory(void *handle)
 {
-    import_function *before =
-        import_replace(handle, "malloc", (import_function *)malloc_zeroed, NULL);
+    imported_function *before =
+        imported_function_replace(handle, "malloc", (imported_function *)malloc_zeroed, NULL);
     if (before)
         library_malloc = (void *(*)(size_t))before;
 }
@@ -73,7 +73,7 @@ static void replace_stderr(void *handle)
 {
     if (!library_stderr)
         library_stderr = stderr;
-    import_replace_variable(handle, "stderr", &library_stderr, NULL);
+    imported_variable_replace(handle, "stderr", &library_stderr, NULL);
 }
 
 static const char *path_of(void *handle)

@@ -66,7 +66,7 @@ void log_done(struct pmix_host *host, struct upcall *event)
 {
     if (event->done && namespace_find(host, event->proc.nspace))
         event->done(PMIX_SUCCESS, event->cbdata);
-    else if (event->done && requester_is_known(host, event->proc.nspace))
+    else if (event->done && caller_is_known(host, event->proc.nspace))
         event->done(PMIX_ERR_NOT_SUPPORTED, event->cbdata);
 }
 

@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "pmi-server/pmix/imports.h"
+#include "pmi-server/pmix/imported_symbols.h"
 
 static const struct pmix_library *library;
 static ssize_t (*library_read)(int fd, void *bytes, size_t size);
@@ -71,6 +71,6 @@ void lost_connections_install(void *handle, const struct pmix_library *opened)
     library = opened;
     library_read = read;
     library_writev = writev;
-    import_replace(handle, "read", (import_function *)read_one_loss, NULL);
-    import_replace(handle, "writev", (import_function *)writev_one_loss, NULL);
+    imported_function_replace(handle, "read", (imported_function *)read_one_loss, NULL);
+    imported_function_replace(handle, "writev", (imported_function *)writev_one_loss, NULL);
 }

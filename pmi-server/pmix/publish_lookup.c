@@ -21,7 +21,7 @@ static void told(struct pmix_host *host, struct upcall *event, enum reply_status
                  struct pack *rest)
 {
     (void)rest;
-    if (requester_is_known(host, event->proc.nspace))
+    if (caller_is_known(host, event->proc.nspace))
         event->done(service_status(status), event->cbdata);
 }
 
@@ -96,7 +96,7 @@ static void publish_lookup_deliver(pmix_status_t status, void *cbdata)
 static void lookup_found(struct pmix_host *host, struct upcall *event, enum reply_status status,
                          struct pack *rest)
 {
-    if (!requester_is_known(host, event->proc.nspace))
+    if (!caller_is_known(host, event->proc.nspace))
         return;
     struct found *found = mem_alloc(sizeof(*found));
     found->library = host->library;

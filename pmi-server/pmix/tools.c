@@ -106,7 +106,7 @@ static bool tools_know(const struct pmix_host *host, const char *name)
     return known;
 }
 
-bool requester_is_known(const struct pmix_host *host, const char *name)
+bool caller_is_known(const struct pmix_host *host, const char *name)
 {
     return namespace_find(host, name) || tools_know(host, name);
 }

@@ -8,8 +8,9 @@
 #include "pmi-server/pmix/server.h"
 
 void tools_free(struct pmix_host *host);
-/* A namespace or a tool of this name is here: openpmix may be answered about it. */
-bool requester_is_known(const struct pmix_host *host, const char *name);
+/* Who called is of this name, and still here: a task of a namespace, or a tool. Only then may openpmix be
+ * answered. */
+bool caller_is_known(const struct pmix_host *host, const char *name);
 
 /* openpmix's thread. */
 void tools_connected_upcall(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t done,

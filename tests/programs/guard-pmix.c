@@ -28,7 +28,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../pmi-server/pmix/imports.h"
+#include "../../pmi-server/pmix/imported_symbols.h"
 
 #define ARENA ((size_t)64 << 30) /* of addresses, each used once */
 #define PAGE ((size_t)4096)
@@ -441,8 +441,8 @@ static void share_memory(void *handle)
     if (shared)
         return;
     shared = true;
-    import_replace(handle, "free", (import_function *)free, NULL);
-    import_replace(handle, "realloc", (import_function *)realloc, NULL);
+    imported_function_replace(handle, "free", (imported_function *)free, NULL);
+    imported_function_replace(handle, "realloc", (imported_function *)realloc, NULL);
 }
 
 void *dlsym(void *restrict handle, const char *restrict name)

@@ -1,4 +1,4 @@
-#include "pmi-server/pmix/imports.h"
+#include "pmi-server/pmix/imported_symbols.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -79,7 +79,8 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-static int write_at(const struct link_map *map, import_function **slot, import_function *function)
+static int write_at(const struct link_map *map, imported_function **slot,
+                    imported_function *function)
 {
     struct place place = {.map = map, .address = (uintptr_t)slot};
     size_t size = (size_t)getpagesize();
@@ -93,11 +94,11 @@ static int write_at(const struct link_map *map, import_function **slot, import_f
     return 0;
 }
 
-import_function *import_replace(void *handle, const char *name, import_function *function,
-                                struct error *err)
+imported_function *imported_function_replace(void *handle, const char *name,
+                                             imported_function *function, struct error *err)
 {
     struct link_map *map = NULL;
-    import_function *before = NULL;
+    imported_function *before = NULL;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) < 0) {
         error_set(err, "cannot tell what a library imports: %s", dlerror());
         return NULL;
@@ -109,7 +110,7 @@ import_function *import_replace(void *handle, const char *name, import_function 
             size_t symbol = symbol_of(entry);
             if (!symbol || strcmp(dynamic.names + dynamic.symbols[symbol].st_name, name) != 0)
                 continue;
-            import_function **slot = (void *)(map->l_addr + entry->r_offset), *old = *slot;
+            imported_function **slot = (void *)(map->l_addr + entry->r_offset), *old = *slot;
             if (write_at(map, slot, function) < 0) {
                 error_set(err, "cannot replace %s() as %s calls it: %s", name, map->l_name,
                           strerror(errno));
@@ -122,7 +123,7 @@ import_function *import_replace(void *handle, const char *name, import_function 
     return before;
 }
 
-void *import_replace_variable(void *handle, const char *name, void *variable, struct error *err)
+void *imported_variable_replace(void *handle, const char *name, void *variable, struct error *err)
 {
-    return (void *)import_replace(handle, name, (import_function *)variable, err);
+    return (void *)imported_function_replace(handle, name, (imported_function *)variable, err);
 }
