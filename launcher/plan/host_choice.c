@@ -257,18 +257,30 @@ static size_t likely_hosts(const struct spec *spec)
     return hosts;
 }
 
+/* With -N and --oversubscribe any hosts would do, but those with room for all are better: which these are
+ * has to be asked. */
+static bool prefers_room(const struct spec *spec)
+{
+    for (size_t i = 0; spec->nnodes && i < spec->nparts; i++)
+        if (spec->parts[i].oversubscribe)
+            return true;
+    return false;
+}
+
 /* A run on a few of many hosts need not wake them all. A host of which nothing is known counts as
  * one that has room. */
 static void choose_by_count(struct host_choice *choice)
 {
     const struct spec *spec = choice->spec;
     size_t cores = likely_cores(spec), found = 0, count = 0;
+    bool ask_all = prefers_room(spec);
     choice->hosts_needed = likely_hosts(spec);
     for (uint32_t i = 0; i < host_count(choice->hosts); i++) {
         bool known = resources_free_of_R(choice->resources, i);
         size_t share = known ? likely_share(choice, i) : 0;
-        bool wanted =
-            count < choice->hosts_needed && (!known || (share && (spec->nnodes || found < cores)));
+        bool wanted = known
+                          ? share && count < choice->hosts_needed && (spec->nnodes || found < cores)
+                          : ask_all || count < choice->hosts_needed;
         found += share;
         count += wanted;
         choice->wanted[i] = wanted && !is_full(choice, i);

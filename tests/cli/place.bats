@@ -242,3 +242,9 @@ one_by_one() {
     run -0 --separate-stderr tprun --spec spec.json
     equal "$output" "$(printf 'hello\nhello')"
 }
+
+@test "with -N and --oversubscribe nodes that have room for all are preferred" {
+    tprun --dry-run --format=json --topology 'n[0-1]=package:2 core:2 pu:1' \
+        --topology 'n[2-3]=package:2 numa:2 core:4 pu:2' -N 2 -n 12 --oversubscribe true >plan.json
+    equal "$(jq -r '[.nodes[].host] | join(" ")' plan.json)" "n2 n3"
+}
