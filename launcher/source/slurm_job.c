@@ -28,19 +28,24 @@ static const char *first_set(const char *const *variables)
     return *variables;
 }
 
-/* Nodes of the components of a heterogeneous job behind the first, whose nodes SLURM_JOB_NODELIST has: an srun
- * reaches those of one component. NULL: there is one component only. Caller frees. */
-static char *components_note(const struct batch_system *source)
+/* Nodes of the components of a heterogeneous job behind the first, whose nodes are `used`: an srun
+ * reaches those of one component. NULL: no component has others. Caller frees. */
+static char *components_note(const struct batch_system *source, const struct hostfile *used)
 {
     const char *size = batch_system_get("SLURM_HET_SIZE");
     unsigned long count = size ? strtoul(size, NULL, 10) : 0;
-    struct hostlist *others = hostlist_new();
+    struct hostlist *first = hostlist_new(), *others = hostlist_new();
+    for (size_t k = 0; k < used->count; k++)
+        hostlist_append(first, used->entries[k].login);
     for (unsigned i = 1; i < count && i < SLURM_MAX_COMPONENTS; i++) {
         char *name = mem_format("SLURM_JOB_NODELIST_HET_GROUP_%u", i);
         const char *list = batch_system_get(name);
         struct hostfile *hosts = list ? slurm_nodelist_hosts(list, NULL) : NULL;
-        for (size_t k = 0; hosts && k < hosts->count; k++)
-            hostlist_append(others, hosts->entries[k].login);
+        for (size_t k = 0; hosts && k < hosts->count; k++) {
+            const char *host = hosts->entries[k].login;
+            if (hostlist_find(first, host) < 0 && hostlist_find(others, host) < 0)
+                hostlist_append(others, host);
+        }
         hostfile_free(hosts);
         free(name);
     }
@@ -50,6 +55,7 @@ static char *components_note(const struct batch_system *source)
         any ? mem_format("%s has %lu components: the nodes of the first are used, %s %s not", job,
                          count, names, hostlist_count(others) > 1 ? "are" : "is")
             : NULL;
+    hostlist_free(first);
     hostlist_free(others);
     free(names);
     free(job);
@@ -71,9 +77,12 @@ struct node_list *slurm_nodes(const struct batch_system *source, double now, str
         hostfile_free(file);
         return batch_broken(source, count, err);
     }
+    char *note = file ? components_note(source, file) : NULL;
     struct node_list *nodes = batch_nodes(source, file, list, true, err);
     if (nodes)
-        nodes->note = components_note(source);
+        nodes->note = note;
+    else
+        free(note);
     return nodes;
 }
 

@@ -207,6 +207,11 @@ static void test_the_components_of_a_job_of_Slurm_that_are_not_used_are_named(vo
         {"SLURM_HET_SIZE=2", "SLURM_JOB_NODELIST_HET_GROUP_1=b.invalid",
          "SLURM_JOB_NODELIST_HET_GROUP_2=c",
          "Slurm job 17 has 2 components: the nodes of the first are used, b.invalid is not"},
+        /* a node may be in several components */
+        {"SLURM_HET_SIZE=3", "SLURM_JOB_NODELIST_HET_GROUP_1=a.invalid,b",
+         "SLURM_JOB_NODELIST_HET_GROUP_2=b",
+         "Slurm job 17 has 3 components: the nodes of the first are used, b is not"},
+        {"SLURM_HET_SIZE=2", "SLURM_JOB_NODELIST_HET_GROUP_1=a.invalid", NULL, NULL},
         {"SLURM_HET_SIZE=1", "SLURM_JOB_NODELIST_HET_GROUP_1=b.invalid", NULL, NULL},
         {"SLURM_HET_SIZE=two", "SLURM_JOB_NODELIST_HET_GROUP_1=b.invalid", NULL, NULL},
         {"SLURM_HET_SIZE=2", "SLURM_JOB_NODELIST_HET_GROUP_1=b[", NULL, NULL},
