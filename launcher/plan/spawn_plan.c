@@ -222,15 +222,6 @@ static struct plan *plan_on(const struct spawn_request *request, struct rset *fr
     return plan;
 }
 
-/* All that there is; where it cannot be told what is unused, what the program holds. */
-static struct rset *held_and_unused(const struct spawn_request *request)
-{
-    struct rset *unused = spawn_plan_unused(request);
-    struct rset *all = unused ? both_of(request->held, unused) : rset_copy(request->held);
-    rset_free(unused);
-    return all;
-}
-
 /* Whether a core of the plan has tasks of the program. */
 static bool is_beside_others(const struct spawn_request *request, const struct rset *claim)
 {
@@ -247,13 +238,19 @@ struct plan *spawn_plan_make(const struct spawn_request *request, enum spawn_poo
                              struct error *err)
 {
     struct plan *plan = NULL;
+    struct rset *unused = NULL; /* read once: where that cannot be told, no pool has it */
     for (int i = SPAWN_ON_IDLE; i <= SPAWN_SHARED && !plan; i++) {
-        struct rset *from = i == SPAWN_ON_IDLE   ? rset_subtract_hosts(request->held, request->used)
-                            : i == SPAWN_ON_FREE ? spawn_plan_unused(request)
-                                                 : held_and_unused(request);
+        struct rset *from;
+        if (i == SPAWN_ON_IDLE)
+            from = rset_subtract_hosts(request->held, request->used);
+        else if (i == SPAWN_ON_FREE)
+            from = (unused = spawn_plan_unused(request)) ? rset_copy(unused) : NULL;
+        else
+            from = unused ? both_of(request->held, unused) : rset_copy(request->held);
         plan = plan_on(request, from, i == SPAWN_SHARED, err);
         *pool = (enum spawn_pool)i;
     }
+    rset_free(unused);
     if (!plan)
         return NULL;
     plan_set_claim(plan, plan_used(plan));
