@@ -259,7 +259,7 @@ void position_iterator_start(struct position_iterator *walk, const struct all_po
                              const uint32_t *plan_of, const uint32_t *nodes, uint32_t nnodes)
 {
     *walk = (struct position_iterator){.plans = plans, .plan_of = plan_of};
-    if (nnodes == 1) { /* no turns to take: the groups are one placement */
+    if (nnodes == 1) { /* no turns to take: the groups are one stretch */
         walk->node = nodes[0];
         walk->end = plans->plans[plan_of[nodes[0]]].npositions;
         return;
