@@ -215,8 +215,10 @@ void group_starts_free(struct group_starts *starts)
 {
     if (!starts)
         return;
-    while (starts->first)
-        group_start_free(starts->first);
+    for (struct group_start *start = starts->first, *next; start; start = next) {
+        next = start->next;
+        free(start);
+    }
     lock_retry_free(starts->lock);
     free(starts);
 }

@@ -66,15 +66,20 @@ static void spawn_clear_request(struct spawn *spawn)
 
 static void spawn_free(struct spawn *spawn)
 {
-    struct spawn **at = &spawn->spawns->first;
-    while (*at != spawn)
-        at = &(*at)->next;
-    *at = spawn->next;
     spawn_clear_request(spawn);
     idset_free(spawn->starting);
     json_decref(spawn->ends);
     task_answer_clear(&spawn->answer);
     free(spawn);
+}
+
+static void spawn_remove(struct spawn *spawn)
+{
+    struct spawn **at = &spawn->spawns->first;
+    while (*at != spawn)
+        at = &(*at)->next;
+    *at = spawn->next;
+    spawn_free(spawn);
 }
 
 /* NULL for no group, too. */
@@ -277,7 +282,7 @@ static void spawn_on_refused(void *owner, const struct error *err)
     show_refusal(spawns, &spawn->requester, error_text(err));
     requester_answer(&spawn->requester, spawns->base.tree, &answer);
     task_answer_clear(&answer);
-    spawn_free(spawn);
+    spawn_remove(spawn);
 }
 
 static const struct group_start_ops spawn_start_ops = {.awaits_hosts = spawn_awaits_hosts,
@@ -351,7 +356,7 @@ static void spawn_finish(struct spawns *spawns, struct spawn *spawn)
         return;
     }
     json_t *ends = json_incref(spawn->ends);
-    spawn_free(spawn); /* what is told on now counts */
+    spawn_remove(spawn); /* what is told on now counts */
     json_array_foreach(ends, i, end)
     {
         spawns->ops->ended(
@@ -402,7 +407,7 @@ void spawn_forget(struct spawns *spawns, const struct task_group *group)
 {
     struct spawn *spawn = spawn_find(spawns, group);
     if (spawn)
-        spawn_free(spawn);
+        spawn_remove(spawn);
 }
 
 struct spawns *spawns_new(const struct spawn_base *base, const struct spawns_ops *ops, void *owner)
@@ -414,7 +419,9 @@ struct spawns *spawns_new(const struct spawn_base *base, const struct spawns_ops
 
 void spawns_free(struct spawns *spawns)
 {
-    while (spawns && spawns->first)
-        spawn_free(spawns->first);
+    for (struct spawn *spawn = spawns ? spawns->first : NULL, *next; spawn; spawn = next) {
+        next = spawn->next;
+        spawn_free(spawn);
+    }
     free(spawns);
 }
