@@ -86,12 +86,12 @@ liblayout_a_SOURCES = \
     affinity/picture/phrases.c affinity/picture/phrases.h \
     affinity/picture/picture.c affinity/picture/picture.h \
     affinity/picture/svg.c affinity/picture/svg.h \
-    affinity/picture/svg_bind.c \
-    affinity/picture/svg_cells.c \
+    affinity/picture/svg_bind.c affinity/picture/svg_bind.h \
+    affinity/picture/svg_cells.c affinity/picture/svg_cells.h \
     affinity/picture/svg_element.c affinity/picture/svg_element.h \
-    affinity/picture/svg_figure.c \
-    affinity/picture/svg_machine.c \
-    affinity/picture/svg_overview.c \
+    affinity/picture/svg_figure.c affinity/picture/svg_figure.h \
+    affinity/picture/svg_machine.c affinity/picture/svg_machine.h \
+    affinity/picture/svg_overview.c affinity/picture/svg_overview.h \
     affinity/picture/text_alloc.c affinity/picture/text_alloc.h \
     affinity/picture/text_bind.c affinity/picture/text_bind.h \
     affinity/picture/text_map.c affinity/picture/text_map.h \
