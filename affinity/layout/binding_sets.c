@@ -42,7 +42,7 @@ void binding_sets_free(struct binding_sets *sets)
     free(sets);
 }
 
-/* Rows of a class as runs of rows of its topo, put behind the spans that there are. */
+/* Adds a span for each run of neighbouring rows. The rows are numbers in the topology of the class. */
 static uint32_t add_spans(struct binding_sets *sets, const struct node_class *class,
                           const struct rows *rows)
 {

@@ -15,7 +15,7 @@
 #include "base/text.h"
 
 #define SVG_MAX_LIST 60        /* looks listed; others are counted */
-#define SVG_UNFOLDED_NODES 8   /* so many nodes are drawn each by itself */
+#define SVG_UNFOLDED_NODES 8   /* up to this many nodes are drawn one by one */
 #define SVG_UNFOLDED_CELLS 600 /* if they have no more cores than this together */
 #define PAD 14
 

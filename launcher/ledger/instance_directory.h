@@ -15,9 +15,9 @@
  *         R.json      what the program holds (RFC 20), written once it does; absent: nothing
  *         ...         whatever entry_write() puts there
  *
- * There is no daemon: every run reads what is there. `claims` is what counts; under the lock it is
- * exchanged for a file beside it, which was written before, so that a reader needs no lock, and a
- * process killed at any point leaves a whole one. A program whose byte nobody has locked is gone,
+ * There is no daemon: every run reads these files. `claims` is what counts. A new one is written beside
+ * it, and takes its place under the lock. So readers need no lock, and a process that is killed at any
+ * point leaves a whole file. A program whose byte nobody has locked is gone,
  * however it ended: its row does not count, and whoever sees that removes what is left of it. Where
  * `claims` is missing or its checksum is wrong it is made anew from the programs that are alive and
  * their R.json. No run waits for a disk: once an instance was used, a start and an end make no file
@@ -37,7 +37,7 @@
 
 struct instance;
 
-/* The instance for `identity` ("this machine", "R file /real/path"), made where there is none:
+/* Opens the instance for `identity` ("this machine", "R file /real/path"). If it is not there it is made:
  * RUNTIME_PARENT/tprun-UID/NAME, where RUNTIME_PARENT is chosen by configure and is /tmp by default,
  * or $TPRUN_RUNTIME_DIR/NAME, for tests. Nothing else of the environment decides the place. NULL
  * with a sentence, also where a directory on the way is a symbolic link, belongs to somebody else

@@ -7,7 +7,7 @@
 /* The help text, grouped, at most 24 lines a group page and 80 columns wide; caller frees. */
 char *options_help(void);
 char *options_version(void); /* name, version, libraries and what was left out; caller frees */
-/* The action (enum options_action) of a topic of --help; OPTIONS_RUN for a word that is none. */
+/* What --help WORD asks for, an enum options_action. OPTIONS_RUN: WORD is no topic of --help. */
 int help_topic(const char *word);
 
 #endif

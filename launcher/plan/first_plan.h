@@ -19,8 +19,9 @@ struct first_plan *first_plan_new(const struct spec *spec, struct resources *res
                                   struct shape_allocation *shapes);
 void first_plan_free(struct first_plan *first); /* NULL is fine */
 
-/* A plan on what is free as of the last resources_refresh(), with what is to be claimed; shapes have
- * claimed theirs. It borrows from `first`. Caller frees; NULL with a sentence. */
+/* A plan, and what has to be claimed for it, on what was free at the last resources_refresh(). Where
+ * there are shapes their claim is made already. The plan borrows from `first`. Caller frees; NULL with a
+ * sentence. */
 struct plan *first_plan_make(struct first_plan *first, struct error *err);
 /* What it would claim were nothing held; caller frees. NULL with the reason why not; *known is
  * false where that cannot be told, some host's hardware not being known. */

@@ -239,8 +239,8 @@ static size_t likely_share(const struct host_choice *choice, uint32_t host)
     return most < cores ? most : cores;
 }
 
-/* Hosts that the run is on at most, whatever they have: as -N says, or where ranks go round the hosts
- * once, so many at a time, and each host takes them. SIZE_MAX: no telling. */
+/* The most hosts that the run can be on, whatever they have: what -N says, or the number of blocks where
+ * a cyclic task map gives each host one block of ranks. SIZE_MAX: that cannot be told. */
 static size_t likely_hosts(const struct spec *spec)
 {
     const struct spec_part *part = &spec->parts[0];
