@@ -2,8 +2,8 @@
 AM_CPPFLAGS += -DTEST_DATA_DIR='"$(abs_top_srcdir)/tests/data"'
 EXTRA_DIST += tests/README.md tests/apps tests/apps.d tests/bench/nothing.c tests/bench/pmibench.c \
     tests/bench/pmixbench.c tests/bench/run tests/bench/spawn-loop.c tests/check tests/cli \
-    tests/cluster tests/data tests/debian tests/calls tests/calls.known tests/layers \
-    tests/layers.edges tests/layers.headers tests/lib tests/matrix \
+    tests/cluster tests/data tests/debian tests/calls tests/layers \
+    tests/layers.edges tests/lib tests/matrix \
     tests/mpi4py tests/mpich tests/mpiexec tests/numa tests/openpmix tests/programs tests/setup
 # No folder that has objects in a build: they would be shipped.
 EXTRA_DIST += tests/unit/elf-file.h tests/unit/exact-cases.h tests/unit/false-tree.h tests/unit/instance-world.h tests/unit/lama-plain.h \

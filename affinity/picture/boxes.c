@@ -5,6 +5,7 @@
 
 #include "affinity/picture/text_page.h"
 #include "affinity/sets/short_text.h"
+#include "affinity/topology/topo.h"
 #include "base/mem.h"
 
 /* The outermost of equal ones first. */

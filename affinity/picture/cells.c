@@ -5,6 +5,7 @@
 
 #include "affinity/picture/node_groups.h"
 #include "affinity/sets/short_text.h"
+#include "affinity/topology/topo.h"
 #include "base/mem.h"
 
 #define MAX_RANKS 8 /* characters of the ranks in one cell */

@@ -11,6 +11,7 @@
 #include "affinity/picture/node_groups.h"
 #include "affinity/picture/phrases.h"
 #include "affinity/sets/short_text.h"
+#include "affinity/topology/topo.h"
 #include "base/mem.h"
 #include "base/text.h"
 

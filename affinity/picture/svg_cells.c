@@ -10,6 +10,7 @@
 #include "affinity/picture/svg_bind.h"
 #include "affinity/picture/svg_figure.h"
 #include "affinity/sets/short_text.h"
+#include "affinity/topology/topo.h"
 #include "base/mem.h"
 #include "base/text.h"
 

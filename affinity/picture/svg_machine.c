@@ -11,6 +11,7 @@
 #include "affinity/picture/svg_cells.h"
 #include "affinity/picture/text_page.h"
 #include "affinity/sets/short_text.h"
+#include "affinity/topology/topo.h"
 #include "base/mem.h"
 #include "base/text.h"
 

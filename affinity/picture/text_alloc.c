@@ -9,6 +9,7 @@
 #include "affinity/picture/phrases.h"
 #include "affinity/picture/text_page.h"
 #include "affinity/sets/short_text.h"
+#include "affinity/topology/topo.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
 #include "base/text.h"

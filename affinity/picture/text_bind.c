@@ -7,6 +7,7 @@
 #include "affinity/picture/node_groups.h"
 #include "affinity/picture/text_page.h"
 #include "affinity/sets/short_text.h"
+#include "affinity/topology/topo.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
 

@@ -8,6 +8,7 @@
 #include "affinity/picture/node_groups.h"
 #include "affinity/picture/phrases.h"
 #include "affinity/picture/text_page.h"
+#include "affinity/topology/topo.h"
 #include "base/mem.h"
 
 /* "3", or "3/7" where the core's threads differ. */

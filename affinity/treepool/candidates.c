@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "affinity/sets/host_index.h"
+#include "affinity/sets/idset.h"
 #include "affinity/treepool/packing.h"
 #include "affinity/treepool/slot_ids.h"
 #include "base/array.h"

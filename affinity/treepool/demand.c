@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "affinity/sets/idset.h"
 #include "base/mem.h"
 
 #define AMOUNT_MAX ((uint64_t)1 << 40) /* more than any node has; products stay below 2^64 */

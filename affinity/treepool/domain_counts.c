@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/sets/idset.h"
 #include "affinity/treepool/candidates.h"
 #include "affinity/treepool/demand.h"
 #include "base/array.h"

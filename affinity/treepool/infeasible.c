@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/sets/idset.h"
 #include "affinity/treepool/best_fit.h"
 #include "affinity/treepool/candidates.h"
 #include "affinity/treepool/demand.h"

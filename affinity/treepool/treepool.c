@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "affinity/sets/idset.h"
 #include "affinity/treepool/best_fit.h"
 #include "affinity/treepool/candidates.h"
 #include "affinity/treepool/demand.h"

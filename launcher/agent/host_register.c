@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/resource/rset.h"
 #include "base/mem.h"
 #include "launcher/agent/other_instances.h"
 #include "launcher/ledger/claim.h"

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "launcher/agent/group_services.h"
 #include "launcher/agent/local_task.h"
+#include "launcher/spec/spec.h"
 
 /* s of silence after which what a task left behind is ended; at most the kill grace */
 #define LEFTOVER_TIMEOUT 1.0

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "affinity/taskmap/taskmap.h"
 #include "base/mem.h"
 #include "launcher/tree/frame.h"
 #include "pmi-server/pmi/dialects.h"

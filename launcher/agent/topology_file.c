@@ -10,6 +10,7 @@
 #include "base/string_list.h"
 #include "base/thread.h"
 #include "affinity/topology/topo.h"
+#include "launcher/spec/spec.h"
 #include "pmi-server/pmi/server.h"
 
 #define TOPOLOGY_PATIENCE 10.0 /* s; tasks look for themselves then */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "affinity/layout/layout.h"
+#include "affinity/policy/rankfile.h"
 #include "base/duration.h"
 #include "base/mem.h"
 #include "base/shell_words.h"

@@ -10,6 +10,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "affinity/sets/idset.h"
+#include "affinity/topology/topo.h"
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/linkage/part_linkage.h"

@@ -6,6 +6,7 @@
 #include "affinity/policy/policy.h"
 #include "affinity/policy/policy_gpu.h"
 #include "affinity/sets/host_index.h"
+#include "affinity/topology/topo.h"
 #include "base/mem.h"
 #include "launcher/ledger/claim.h"
 #include "launcher/ledger/claim_queue.h"

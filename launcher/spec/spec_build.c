@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/policy/rankfile.h"
 #include "base/array.h"
 #include "base/mem.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/sets/idset.h"
 #include "base/mem.h"
 
 static bool wants_local(const struct launch *launch, const struct launch_task *what)

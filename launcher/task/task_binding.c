@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/sets/idset.h"
 #include "base/mem.h"
 
 /* The kernel refuses to answer into a set smaller than its own. */

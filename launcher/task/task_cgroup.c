@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "affinity/sets/idset.h"
 #include "base/mem.h"
 
 struct task_cgroup {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/taskmap/taskmap.h"
 #include "base/mem.h"
 #include "launcher/environment/environment.h"
 #include "launcher/environment/gpu_environment.h"

@@ -66,7 +66,7 @@ headers() {
     printf '%s\n' '#include "base/mem.h"' 'int idset_count(int set)' '{' '}' >affinity/sets/idset.c
 }
 
-@test "a header that declares a function of another file is named, and an exception lets it" {
+@test "a header that declares a function of another file is named" {
     headers
     layers
     [ "$status" = 0 ]
@@ -74,19 +74,6 @@ headers() {
     printf '%s\n' 'void *layout_make(int n)' '{' '}' >>affinity/layout/layout.c
     layers
     refused "affinity/sets/idset.h: declares layout_make, which is defined in affinity/layout/layout.c"
-    echo 'affinity/sets/idset.h: affinity/layout/layout.c' >tests/layers.headers
-    layers
-    [ "$status" = 0 ]
-}
-
-@test "an exception for a header that is no longer true is named, and goes by --shorten" {
-    headers
-    echo 'affinity/sets/idset.h: affinity/layout/layout.c' >tests/layers.headers
-    layers
-    refused "tests/layers.headers: affinity/sets/idset.h no longer declares a function of affinity/layout/layout.c: tests/layers --shorten"
-    "$ROOT/tests/layers" --shorten
-    layers
-    [ "$status" = 0 ]
 }
 
 @test "a header may declare what a file of its noun defines, and macros, types and inline functions" {
@@ -141,51 +128,36 @@ three() { # a calls b, which calls c
 
 @test "files that call downwards pass" {
     three
-    touch tests/calls.known
     calls
     echo "$output"
     [ "$status" = 0 ] && [ -z "$output" ]
 }
 
-@test "files that call each other in a circle are named, and let pass where they are known" {
+@test "files that call each other in a circle are named" {
     three b
-    touch tests/calls.known
     calls
     refused "files call each other in a circle: affinity/sets/b.c affinity/sets/c.c"
-    calls --shorten
-    refused "files call each other in a circle: affinity/sets/b.c affinity/sets/c.c"
-    echo 'affinity/sets/b.c affinity/sets/c.c' >tests/calls.known
-    calls
-    [ "$status" = 0 ]
-}
-
-@test "a circle that grows is named, also where it was known" {
     three a
-    echo 'affinity/sets/b.c affinity/sets/c.c' >tests/calls.known
     calls
-    [ "$status" = 1 ]
-    [[ $output == "files call each other in a circle: affinity/sets/a.c affinity/sets/b.c affinity/sets/c.c"* ]]
-}
-
-@test "a known circle that is gone or smaller is named, and goes by --shorten" {
-    three b
-    printf '%s\n' '# kept' 'affinity/sets/a.c affinity/sets/b.c affinity/sets/c.c' 'x.c y.c' >tests/calls.known
-    calls
-    refused "tests/calls.known: a circle is now only affinity/sets/b.c affinity/sets/c.c (--shorten)
-tests/calls.known: a circle is gone: x.c y.c (--shorten)"
-    calls --shorten
-    equal "$(cat tests/calls.known)" "# kept
-affinity/sets/b.c affinity/sets/c.c"
-    calls
-    [ "$status" = 0 ]
+    refused "files call each other in a circle: affinity/sets/a.c affinity/sets/b.c affinity/sets/c.c"
 }
 
 @test "an object whose source is gone does not count, and one layer's circle is not another's" {
     three b
-    touch tests/calls.known
     rm affinity/sets/c.c
-    mkdir -p launcher/cli
     object launcher/cli/c.c c b
+    echo 'launcher/cli: affinity/sets' >>tests/layers.edges
+    echo 'affinity/sets: launcher/cli' >>tests/layers.edges
+    calls
+    [ "$status" = 0 ] && [ -z "$output" ]
+}
+
+@test "a call of a folder that the caller's folder may not use is named" {
+    three
+    object launcher/cli/main.c run a
+    calls
+    refused "launcher/cli/main.c: launcher/cli may not call affinity/sets (a)"
+    echo 'launcher/cli: affinity/sets' >>tests/layers.edges
     calls
     [ "$status" = 0 ] && [ -z "$output" ]
 }
