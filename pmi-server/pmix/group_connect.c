@@ -56,7 +56,8 @@ static int put_procs(struct buf *out, pmix_proc_t *procs, size_t nprocs)
     struct buf members = BUF_INIT;
     uint32_t njobs = 0;
     int rc = 0;
-    qsort(procs, nprocs, sizeof(*procs), by_name);
+    if (nprocs) /* qsort() takes no NULL */
+        qsort(procs, nprocs, sizeof(*procs), by_name);
     for (size_t i = 0; i < nprocs && rc == 0; njobs++)
         rc = group_connect_put_ranks(&members, procs, nprocs, &i);
     pack_put_u32(out, njobs);
