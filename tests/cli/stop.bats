@@ -313,8 +313,6 @@ END
     has_line "$(cat err)" "tprun: *sent SIGINT to 3 tasks; Ctrl-C again within 1 s ends them"
 }
 
-in_typescript() { [ "$(grep -c "$1" typescript)" -ge "$2" ]; } # PATTERN N: so many lines at least
-
 @test "Ctrl-C on a terminal says what it did and what a second one does" {
     printf '"$TPRUN" -n 2 "$PROGRAMS/stay" fork; echo "status $?"\n' >session
     run timeout 60 script -qefc "bash session" typescript < <(wait_for 20 in_typescript ready 2; printf '\003'

@@ -93,6 +93,7 @@ wait_for() {
     return 1
 }
 lines_are() { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE N: it has N lines at least
+in_typescript() { [ "$(grep -c "$1" typescript)" -ge "$2" ]; } # PATTERN N: so many lines of it at least
 
 # within SECONDS TOOK: it took no longer than that and 40 times what a run of nothing takes now: a
 # second on a machine that does nothing else, and more on one that is busy.
