@@ -230,10 +230,15 @@ static void gather_free(void *more)
     free(gather);
 }
 
+/* openpmix 6.0 to 6.1: a lost connection is written over the last info of a connect, while the info that said
+ * success stays where it was. */
 static bool is_broken(const pmix_info_t info[], size_t ninfo)
 {
-    const pmix_value_t *status = info_find(info, ninfo, PMIX_LOCAL_COLLECTIVE_STATUS);
-    return status && status->type == PMIX_STATUS && status->data.status != PMIX_SUCCESS;
+    for (size_t i = 0; i < ninfo; i++)
+        if (!strcmp(info[i].key, PMIX_LOCAL_COLLECTIVE_STATUS) &&
+            info[i].value.type == PMIX_STATUS && info[i].value.data.status != PMIX_SUCCESS)
+            return true;
+    return false;
 }
 
 struct upcall *collective_event(const struct collective *gather, const pmix_proc_t procs[],
