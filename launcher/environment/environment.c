@@ -95,6 +95,9 @@ static const struct env_rule {
 /* They name a socket and a file of one machine. */
 static const char *const env_screen[] = {"DISPLAY", "XAUTHORITY"};
 
+/* In front of such a name: the value that whoever starts an agent has itself. */
+#define ENV_PASSED_ON "TPRUN_PASSED_ON_"
+
 static bool env_rule_matches(const char *rule, const char *name, size_t len)
 {
     size_t want = strlen(rule);
@@ -203,6 +206,45 @@ char *env_screen_machine(char *const *environment)
     return NULL;
 }
 
+char **env_for_agents(char *const *environment)
+{
+    size_t count = env_count(environment), kept = 0;
+    char **list = mem_array(2 * count + 1, sizeof(*list));
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(environment[i], ENV_PASSED_ON, strlen(ENV_PASSED_ON)) == 0)
+            continue;
+        list[kept++] = mem_copy_text(environment[i]);
+        if (env_is_screen(environment[i]))
+            list[kept++] = mem_format(ENV_PASSED_ON "%s", environment[i]);
+    }
+    return list;
+}
+
+/* What this process has of it by itself, borrowed; NULL where it was only passed on. */
+static const char *env_own(const char *name)
+{
+    char *passed_on = mem_format(ENV_PASSED_ON "%s", name);
+    const char *own = getenv(name), *passed = getenv(passed_on);
+    free(passed_on);
+    return own && passed && strcmp(own, passed) == 0 ? NULL : own;
+}
+
+/* A user who names another X server has no use for the keys of this one. */
+static size_t env_add_own_screen(char **list, size_t count, const struct env *rules, size_t nrules)
+{
+    for (size_t i = 0; i < nrules; i++)
+        if (rules[i].kind == ENV_SET && strcmp(rules[i].name, env_screen[0]) == 0)
+            return count;
+    for (size_t i = 0; i < sizeof(env_screen) / sizeof(env_screen[0]); i++) {
+        const char *own = env_own(env_screen[i]);
+        if (own)
+            list[count++] = mem_format("%s=%s", env_screen[i], own);
+        else if (i == 0)
+            break; /* without a server there is nothing to have a key for */
+    }
+    return count;
+}
+
 static bool env_is_elsewhere(const char *machine)
 {
     char *here = machine ? localhost_machine() : NULL;
@@ -215,13 +257,16 @@ char **env_apply(char *const *environment, const char *screen_machine, const str
                  size_t nrules)
 {
     size_t count = env_count(environment);
-    char **list = mem_array(count + nrules + 1, sizeof(*list));
+    char **list =
+        mem_array(count + nrules + sizeof(env_screen) / sizeof(env_screen[0]) + 1, sizeof(*list));
     bool elsewhere = env_is_elsewhere(screen_machine);
     size_t from = count;
     count = 0;
     for (size_t i = 0; i < from; i++)
         if (!elsewhere || !env_is_screen(environment[i]))
             list[count++] = mem_copy_text(environment[i]);
+    if (elsewhere)
+        count = env_add_own_screen(list, count, rules, nrules);
     for (size_t i = 0; i < nrules; i++) {
         const struct env *rule = &rules[i];
         count = rule->kind == ENV_SET ? env_set(list, count, rule) : env_remove(list, count, rule);

@@ -32,8 +32,14 @@ char **env_scrub(char *const *environment);
  * Caller frees. */
 char *env_screen_machine(char *const *environment);
 
-/* A copy of a list with these rules applied in order; without the variables of an X server where this is
- * not the machine that they are for (NULL: they are for all). Caller frees with string_list_free(). */
+/* A copy for a command that starts agents. Each variable of an X server is noted there a second time, so
+ * that an agent knows whether it has its own or was only passed this one. Caller frees with
+ * string_list_free(). */
+char **env_for_agents(char *const *environment);
+
+/* A copy of a list with these rules applied in order. Where this is not the machine that the variables of
+ * an X server are for (NULL: they are for all), those that this process was started with take their
+ * place (Slurm's --x11 gives an agent such), or none. Caller frees with string_list_free(). */
 char **env_apply(char *const *environment, const char *screen_machine, const struct env *rules,
                  size_t nrules);
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/shell_words.h"
 #include "base/string_list.h"
+#include "launcher/environment/environment.h"
 #include "launcher/process/exec.h"
 #include "launcher/tree/srun.h"
 
@@ -254,14 +255,7 @@ bool bootstrap_wants_file(const struct bootstrap *boot)
 
 char **bootstrap_shared_environment(const struct bootstrap *boot)
 {
-    size_t count = 0;
-    if (!batch_bootstrap_is_for_many(boot->method))
-        return srun_environment();
-    while (environ[count])
-        count++;
-    char **list = mem_array(count + 1, sizeof(*list));
-    memcpy(list, environ, count * sizeof(*list));
-    return list;
+    return batch_bootstrap_is_for_many(boot->method) ? env_for_agents(environ) : srun_environment();
 }
 
 struct connect_back_ports bootstrap_shared_ports(const struct bootstrap *boot)

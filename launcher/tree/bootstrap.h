@@ -63,8 +63,8 @@ struct bootstrap_host {
 };
 
 /* The command that starts the agents of all these hosts, which then connect back (connect_back.h):
- * `call` is the file in place of {call}, NULL where bootstrap_wants_file() is false. Its environment:
- * a list that the caller frees, of borrowed entries. The ports on which agents are waited for. */
+ * `call` is the file in place of {call}, NULL where bootstrap_wants_file() is false. Its environment,
+ * which the caller frees with string_list_free(). The ports on which agents are waited for. */
 char **bootstrap_shared_command(const struct bootstrap *boot, const struct bootstrap_host *hosts,
                                 size_t count, const char *call, struct error *err);
 bool bootstrap_wants_file(const struct bootstrap *boot);

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "config.h"
+#include "launcher/environment/environment.h"
 #include "launcher/process/exec.h"
 
 #define LAST_WORDS 0.5 /* s between the end of a link and the verdict: the command's own words */
@@ -316,9 +317,10 @@ static void child_start_command(struct child *child, const char *login, int end)
         goto done;
     fcntl(words[1], F_SETFL, 0);
     char *path = exec_find(command[0], getenv("PATH"), NULL);
+    char **environment = env_for_agents(environ);
     struct exec spawn = {.path = path ? path : command[0],
                          .argv = command,
-                         .envp = environ,
+                         .envp = environment,
                          .fds = {end, end, words[1], -1},
                          .umask = -1,
                          .death_signal = SIGKILL,
@@ -330,6 +332,7 @@ static void child_start_command(struct child *child, const char *login, int end)
         child->pid = pid;
     else
         exec_explain(&spawn, &failure, &err);
+    string_list_free(environment);
     free(path);
     child->words_fd = words[0];
     ev_io_init(&child->words_reader, child_words, words[0], EV_READ);

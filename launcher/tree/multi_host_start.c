@@ -303,7 +303,7 @@ static int start_spawn(struct multi_host_start *start, char **command, const int
     else
         exec_explain(&spawn, &failure, err);
     free(path);
-    free(environment);
+    string_list_free(environment);
     return pid > 0 ? 0 : -1;
 }
 

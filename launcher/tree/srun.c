@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 
 extern char **environ;
 
@@ -46,7 +47,8 @@ static bool srun_has_prefix(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* srun(1), "INPUT ENVIRONMENT VARIABLES": most of SLURM_ and all of SRUN_ are options. */
+/* srun(1), "INPUT ENVIRONMENT VARIABLES": most of SLURM_ and all of SRUN_ are options. DISPLAY and
+ * XAUTHORITY are this node's: in a job with --x11 Slurm gives each node its own. */
 static bool is_for_srun(const char *entry)
 {
     static const char *const kept[] = {
@@ -54,7 +56,8 @@ static bool is_for_srun(const char *entry)
         "SLURM_CLUSTERS=", "SLURM_JWT=",     "SLURM_HET_",          "SLURM_NODELIST=",
         "SLURM_SUBMIT_",   "SLURM_NETWORK=", "SLURM_CPU_FREQ_REQ=", "SLURM_ACCTG_FREQ=",
         "SLURM_PROFILE="};
-    if (srun_has_prefix(entry, "SRUN_"))
+    if (srun_has_prefix(entry, "SRUN_") || srun_has_prefix(entry, "DISPLAY=") ||
+        srun_has_prefix(entry, "XAUTHORITY="))
         return false;
     if (!srun_has_prefix(entry, "SLURM_"))
         return true;
@@ -66,16 +69,12 @@ static bool is_for_srun(const char *entry)
 
 char **srun_environment(void)
 {
-    static char launcher[] = "SLURM_EXTERNAL_LAUNCHER=1";
-    size_t count = 0, at = 0;
-    while (environ[count])
-        count++;
-    char **list = mem_array(count + 2, sizeof(*list));
-    for (size_t i = 0; i < count; i++)
-        if (is_for_srun(environ[i]))
-            list[at++] = environ[i];
-    list[at++] = launcher;
-    return list;
+    struct string_list list = {NULL, 0};
+    for (char **entry = environ; *entry; entry++)
+        if (is_for_srun(*entry))
+            string_list_add_copy(&list, *entry);
+    string_list_add_copy(&list, "SLURM_EXTERNAL_LAUNCHER=1");
+    return string_list_take(&list);
 }
 
 /* "SrunPortRange=LOW-HIGH"; false: the line is about something else. */

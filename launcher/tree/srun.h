@@ -22,8 +22,8 @@
 char **srun_command(const char *hosts, size_t count, const char *agent);
 
 /* This process's environment as srun is to have it: what says how the tasks of another srun or of
- * this job are to be started is left out, what says which job it is stays. The list is the caller's
- * to free, its entries are the environment's own. */
+ * this job are to be started is left out, what says which job it is stays. So is this node's X server: an
+ * agent that has one was given it by Slurm. Caller frees with string_list_free(). */
 char **srun_environment(void);
 
 /* The ports of the submitting host that nodes may connect to: SrunPortRange of slurm.conf(5), which is

@@ -44,6 +44,27 @@ in_job() { # -STATUS ARGUMENTS...: in $job, with no ssh that would do
     done
 }
 
+@test "the caller's screen does not reach other hosts with the agents; what an agent was given there does" {
+    local system job show='echo "$(hostname) ${DISPLAY-unset} ${XAUTHORITY-unset}"'
+    export DISPLAY=:7 XAUTHORITY=/home/a
+    for system in $SYSTEMS; do
+        "${system%:*}_job"
+        in_job -0 -n 2 sh -c "$show"
+        equal "$(sort <<<"$output")" "$(printf 'node0 unset unset\nnode1 unset unset')"
+    done
+    lsf_job
+    in_job -0 -n 2 --bootstrap 'blaunch {host} env DISPLAY=:9 XAUTHORITY=/b {agent}' -x XAUTHORITY=/c sh -c "$show"
+    equal "$(sort <<<"$output")" "$(printf 'node0 :9 /c\nnode1 :9 /c')"
+    # a command that passes its environment on, which the stand-ins do not
+    printf '#!/bin/bash\nmapfile -t all < <(env | grep -E "^(DISPLAY|XAUTHORITY|TPRUN_)")\n%s\n' \
+        'exec blaunch "$1" -no-shell env "${all[@]}" "${@:2}"' >passing
+    chmod +x passing
+    in_job -0 -n 2 --bootstrap './passing {host} {agent}' sh -c "$show"
+    equal "$(sort <<<"$output")" "$(printf 'node0 unset unset\nnode1 unset unset')"
+    in_job -0 -n 2 --bootstrap './passing {host} env DISPLAY=:9 {agent}' sh -c "$show"
+    equal "$(sort <<<"$output")" "$(printf 'node0 :9 unset\nnode1 :9 unset')"
+}
+
 @test "all hosts are reached from the first, however small the fan-out is" {
     lsf_job
     in_job -0 --fanout 1 -n 2 hostname

@@ -425,14 +425,15 @@ static char *screen_of(const struct spec *spec)
 static void test_the_screen_is_inherited_on_its_machine_and_given_everywhere(void **state)
 {
     static const struct {
-        const char *rules, *here, *elsewhere;
+        /* elsewhere, where the environment is the caller's, and where that process has its own */
+        const char *rules, *here, *passed_on, *own;
     } cases[] = {
-        {"[]", ":7 /a", "- -"},
-        {"[{'set':'DISPLAY','value':'far:1'}]", "far:1 /a", "far:1 -"},
-        {"[{'set':'XAUTHORITY','value':'/a'}]", ":7 /a", "- /a"},
-        {"[{'remove':'DISPLAY'}]", "- /a", "- -"},
-        {"[{'remove':'*'}]", "- -", "- -"},
-        {"[{'remove':'*'},{'set':'DISPLAY','value':':8'}]", ":8 -", ":8 -"},
+        {"[]", ":7 /a", "- -", ":7 /a"},
+        {"[{'set':'DISPLAY','value':'far:1'}]", "far:1 /a", "far:1 -", "far:1 -"},
+        {"[{'set':'XAUTHORITY','value':'/b'}]", ":7 /b", "- /b", ":7 /b"},
+        {"[{'remove':'DISPLAY'}]", "- /a", "- -", "- /a"},
+        {"[{'remove':'*'}]", "- -", "- -", "- -"},
+        {"[{'remove':'*'},{'set':'DISPLAY','value':':8'}]", ":8 -", ":8 -", ":8 -"},
     };
     (void)state;
     setenv("DISPLAY", ":7", 1);
@@ -447,11 +448,24 @@ static void test_the_screen_is_inherited_on_its_machine_and_given_everywhere(voi
         assert_non_null(spec->screen_machine);
         char *here = screen_of(spec);
         spec->screen_machine[0] ^= 1;
-        char *elsewhere = screen_of(spec);
+        char *own = screen_of(spec), **was = environ;
+        environ = env_for_agents(was);
+        char *passed_on = screen_of(spec);
+        char **entry = environ;
+        while (strcmp(*entry, "XAUTHORITY=/a") != 0)
+            entry++;
+        (*entry)[sizeof("XAUTHORITY=/a") - 2] = 'c';
+        char *key = screen_of(spec); /* is for no server that is known there */
+        string_list_free(environ);
+        environ = was;
         assert_string_equal(here, cases[i].here);
-        assert_string_equal(elsewhere, cases[i].elsewhere);
+        assert_string_equal(own, cases[i].own);
+        assert_string_equal(passed_on, cases[i].passed_on);
+        assert_string_equal(key, cases[i].passed_on);
         free(here);
-        free(elsewhere);
+        free(own);
+        free(passed_on);
+        free(key);
         spec_free(spec);
         json_decref(value);
     }
