@@ -138,6 +138,15 @@ char *mpi_library_mixed(const char *mpich, const char *open_mpi)
                       mpich, open_mpi);
 }
 
+char *mpi_library_differs(const char *program, const char *mpich, const char *open_mpi)
+{
+    return mem_format(
+        "%s uses MPICH or one of its family on %s, Open MPI on %s, and no "
+        "MPI_COMM_WORLD holds both: have one MPI for it on all hosts (--mpi chooses one "
+        "for a program of the MPI ABI)",
+        program, mpich ? mpich : "one host", open_mpi ? open_mpi : "another");
+}
+
 bool mpi_library_is_known(const char *mpi)
 {
     return strcmp(mpi, UNKNOWN) != 0 && strcmp(mpi, UNKNOWN_ABI) != 0;

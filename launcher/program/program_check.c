@@ -18,7 +18,8 @@ struct program_check {
     struct idset *nodes; /* of the tree, that have not answered */
     uint64_t time;       /* of the first refusal: they are reported as one */
     bool refused;
-    int parts[MPI_FAMILIES]; /* that speak PMI with an MPI of this family; -1: none */
+    int parts[MPI_FAMILIES];   /* that speak PMI with an MPI of this family; -1: none */
+    char *hosts[MPI_FAMILIES]; /* where that is; NULL: it was not said */
 };
 
 struct program_check *program_check_new(const struct idset *nodes, const struct spec *spec,
@@ -41,6 +42,8 @@ void program_check_free(struct program_check *check)
 {
     if (!check)
         return;
+    for (int i = 0; i < MPI_FAMILIES; i++)
+        free(check->hosts[i]);
     idset_free(check->nodes);
     free(check);
 }
@@ -62,11 +65,15 @@ static const char *program_check_program_of(const struct program_check *check, i
 
 static void program_check_mpis(struct program_check *check)
 {
-    const char *mpich = program_check_program_of(check, check->parts[MPI_FAMILY_MPICH]);
-    const char *open_mpi = program_check_program_of(check, check->parts[MPI_FAMILY_OPEN_MPI]);
+    const int *parts = check->parts;
+    const char *mpich = program_check_program_of(check, parts[MPI_FAMILY_MPICH]);
+    const char *open_mpi = program_check_program_of(check, parts[MPI_FAMILY_OPEN_MPI]);
     if (!mpich || !open_mpi)
         return;
-    char *text = mpi_library_mixed(mpich, open_mpi);
+    char *text = parts[MPI_FAMILY_MPICH] != parts[MPI_FAMILY_OPEN_MPI]
+                     ? mpi_library_mixed(mpich, open_mpi)
+                     : mpi_library_differs(mpich, check->hosts[MPI_FAMILY_MPICH],
+                                           check->hosts[MPI_FAMILY_OPEN_MPI]);
     struct idset *ranks = idset_new();
     idset_add_range(ranks, check->first_rank, check->first_rank + check->ntasks - 1);
     program_check_refuse(check, W_EXITCODE(1, 0), text, ranks);
@@ -83,9 +90,14 @@ void program_check_answer(struct program_check *check, uint32_t node, const json
         if (failure->text)
             program_check_refuse(check, failure->status, failure->text, failure->ranks);
     }
-    for (size_t i = 0; i < report.nmpis; i++)
-        if (report.mpis[i].family > MPI_FAMILY_UNKNOWN && report.mpis[i].family < MPI_FAMILIES)
-            check->parts[report.mpis[i].family] = (int)report.mpis[i].part;
+    for (size_t i = 0; i < report.nmpis; i++) {
+        json_int_t family = report.mpis[i].family;
+        if (family <= MPI_FAMILY_UNKNOWN || family >= MPI_FAMILIES)
+            continue;
+        check->parts[family] = (int)report.mpis[i].part;
+        free(check->hosts[family]);
+        check->hosts[family] = mem_copy_text(report.host);
+    }
     prepared_report_clear(&report);
     idset_remove(check->nodes, node);
     if (!idset_empty(check->nodes))

@@ -3,7 +3,8 @@
  * has said that it can start its own.
  *
  * A node's refusal is passed on at once; what becomes of the group is decided when all nodes have
- * answered. Where no node refuses, programs that are linked with different MPIs are refused as well.
+ * answered. Where no node refuses, programs that are linked with different MPIs are refused as well, and
+ * so is one whose MPI is another on another node.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_CHECK_H
 #define LAUNCHER_PROGRAM_PROGRAM_CHECK_H

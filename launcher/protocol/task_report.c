@@ -87,13 +87,15 @@ json_t *prepared_report_to_json(const struct prepared_report *report)
     for (size_t i = 0; i < report->nmpis; i++)
         json_array_append_new(mpis,
                               json_pack("[I, I]", report->mpis[i].family, report->mpis[i].part));
-    return json_pack("{s:o*, s:o*}", "failed", failures_to_json(&report->failed), "mpis", mpis);
+    return json_pack("{s:o*, s:o*, s:s*}", "failed", failures_to_json(&report->failed), "mpis",
+                     mpis, "host", report->host);
 }
 
 void prepared_report_from_json(struct prepared_report *report, const json_t *value)
 {
     const json_t *mpis = json_object_get(value, "mpis");
     failures_from_json(&report->failed, json_object_get(value, "failed"));
+    report->host = mem_copy_text(json_string_value(json_object_get(value, "host")));
     report->nmpis = json_array_size(mpis);
     report->mpis = mem_array(report->nmpis, sizeof(*report->mpis));
     for (size_t i = 0; i < report->nmpis; i++) {
@@ -107,6 +109,7 @@ void prepared_report_clear(struct prepared_report *report)
 {
     start_failures_clear(&report->failed);
     free(report->mpis);
+    free(report->host);
 }
 
 /* ---- started ---- */

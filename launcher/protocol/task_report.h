@@ -46,8 +46,9 @@ struct part_mpi {      /* a part's tasks on this node, and the MPI that they use
 
 struct prepared_report {
     struct start_failures failed;
-    struct part_mpi *mpis; /* NULL: the launch has one part */
+    struct part_mpi *mpis; /* NULL: the launch is of one part and one node */
     size_t nmpis;
+    char *host; /* where that is, or NULL */
 };
 
 json_t *prepared_report_to_json(const struct prepared_report *report); /* new reference */

@@ -68,7 +68,7 @@ static void open_pmi(struct part_setup *part, bool pmix_served)
     struct shared_libraries_source program =
         part_linkage_source(part->path, part->directory, part->environment);
     program.mpi_abi = part->mpi_abi;
-    if (part->launch->spec->nparts == 1) {
+    if (part->launch->spec->nparts == 1 && part->launch->nnodes == 1) {
         part->pmi = pmi_choice_read(part->launch->spec->pmi, pmix_served, &program);
         return;
     }

@@ -127,8 +127,10 @@ size_t task_start_pids(const struct task_start *start, pid_t *pids)
 void task_start_prepare(struct task_start *start, struct prepared_report *report)
 {
     const struct launch *launch = start->config.launch;
-    if (launch->spec->nparts > 1)
+    if (launch->spec->nparts > 1 || launch->nnodes > 1) {
         report->mpis = mem_array(launch->nlocal + 1ul, sizeof(*report->mpis));
+        report->host = mem_copy_text(launch->hosts[launch->node]);
+    }
     for (uint32_t i = 0; report->mpis && i < launch->nlocal; i++) {
         uint32_t app = launch->tasks[i].app;
         if (i == 0 || app != launch->tasks[i - 1].app)

@@ -48,7 +48,7 @@ enum frame_type {
     FRAME_HELLO,     /* JSON: version, topology or its digest */
     FRAME_UNREACHED, /* JSON: a host that did not start: stage, text; node: which */
     FRAME_PREPARED, /* group of several nodes; whether this one can start its tasks. JSON: {"failed":
-                       as below, "mpis": [[FAMILY, PART], ...]} */
+                       as below, "mpis": [[FAMILY, PART], ...], "host": where} */
     FRAME_STARTED,  /* group; every task of it has been started on the node, or has failed to; with
                        what the kernel bound them to {"bindings": [[CPUS, RANKS], ...]} where that
                        is to be shown, and of a spawned group {"failed": [[STATUS, TEXT, RANKS]]} */

@@ -33,6 +33,24 @@ teardown() { hosts_clean 4; }
     has_line "$stderr" "tprun: ranks 0-3 on node?0-3?: --mpi nosuch: no libmpi_abi.so.1 *"
 }
 
+@test "hosts where one program would load different libraries are named, and nothing is run" {
+    local way
+    on node0 cp -r "$ABI/mpich" /tmp/abi-own
+    for way in 1 2 3; do on node$way cp -r "$ABI/openmpi" /tmp/abi-own; done
+    for way in "-x LD_LIBRARY_PATH=/tmp/abi-own/lib" "--mpi /tmp/abi-own"; do
+        # shellcheck disable=SC2086 # words
+        run_tprun -1 --hosts 'node[0,3]' -N 2 $way "$ABI/abi"
+        equal "$output" ""
+        equal "$stderr" "tprun: ranks 0-1 on node[0,3]: $ABI/abi uses MPICH or one of its family on node0, Open MPI on node3, and no \
+MPI_COMM_WORLD holds both: have one MPI for it on all hosts (--mpi chooses one for a program of the MPI ABI)"
+        # tasks that are worlds of their own may differ
+        # shellcheck disable=SC2086 # words
+        run_tprun -0 --pmi none --hosts 'node[0,3]' -N 2 $way "$ABI/abi"
+        equal "$(cut -d' ' -f1 <<<"$output" | sort)" "$(printf 'mpich\nopenmpi')"
+    done
+    for way in 0 1 2 3; do on node$way rm -r /tmp/abi-own; done
+}
+
 @test "one program of the MPI ABI runs on one host and on four with MPICH's library and with Open MPI's" {
     local mpi hosts n
     need_abis

@@ -62,7 +62,7 @@ static void test_a_prepared_report_arrives(void **state)
     struct prepared_report report = {0};
     json_t *value =
         value_of("{\"failed\": [[256, \"why\", \"2-3\"], [256, 5, \"7\"], [1, \"x\", \"y\"]],"
-                 " \"mpis\": [[1, 0], [99999999999, 1]]}");
+                 " \"mpis\": [[1, 0], [99999999999, 1]], \"host\": \"node1\"}");
     (void)state;
     prepared_report_from_json(&report, value);
     assert_int_equal(report.failed.count, 2); /* the third has no ranks */
@@ -71,6 +71,7 @@ static void test_a_prepared_report_arrives(void **state)
     assert_null(report.failed.list[1].text);
     assert_int_equal(report.nmpis, 2);
     assert_true(report.mpis[1].family == 99999999999);
+    assert_string_equal(report.host, "node1");
     prepared_report_clear(&report);
     json_decref(value);
 }
