@@ -269,6 +269,32 @@ in_job() { # -STATUS ARGUMENTS...: in $job, with no ssh that would do
     equal "$(cat calls)" "head everywhere node0,node1 $(dirname "$TPRUN")/tpagent"
 }
 
+# Those of --bootstrap in tprun(1), as they stand there. Containers are hosts here.
+@test "every template that the manual shows starts the agents" {
+    local line template where job options
+    mkdir bin
+    # The commands by what they share with the stand-ins. clush broadcasts its input; pdsh has none.
+    printf '#!/bin/bash\nhost=$2; . %q\nshift 3; in_shell "$@"\n' "$STANDINS/reach" >bin/lxc
+    printf '#!/bin/bash\nhost=$3; . %q\nshift 3; on_host "$@"\n' "$STANDINS/reach" >bin/docker
+    printf '#!/bin/bash\nshift; exec %q "$@"\n' "$STANDINS/everywhere" >bin/clush
+    printf '#!/bin/bash\nshift; exec %q "$@" </dev/null\n' "$STANDINS/everywhere" >bin/pdsh
+    chmod +x bin/*
+    awk '/^tprun --bootstrap / { sub(/ [^ ]*$/, ""); gsub(/\\e/, "\\"); sub(/^tprun --bootstrap /, ""); print }' \
+        "$ROOT/man/tprun.1" >templates
+    cat templates
+    equal "$(wc -l <templates)" 7
+    while read -r line; do
+        eval "template=$line" # as a shell reads the page's line
+        where='node0 node1' job=(HOME="$PWD" PATH="$PWD/bin:$PATH") options=(--hosts 'node[0-1]' --map-by node)
+        case $template in
+        flux*) flux_job && options=() ;;
+        nice*) where='head head' options=() ;;
+        esac
+        in_job -0 --bootstrap "$template" "${options[@]}" -n 2 hostname
+        equal "$(sort <<<"$output" | paste -sd' ')" "$where"
+    done <templates
+}
+
 @test "a name with or without its domain is the same host to an agent that connects" {
     run_tprun -0 --bootstrap "sh -c 'exec \"$STANDINS/everywhere\" node0,node1 \$1' {hosts} {agent}" -n 2 \
         --hosts 'node[0-1].rack.example' --map-by node hostname
