@@ -62,6 +62,26 @@ start_program() {
     equal "$(grep -c '^depth' job.out)" 4
 }
 
+# Slurm starts no more steps of a job than this, and looks at none before it.
+limit_steps() { # N; nothing: as it was
+    sed -i '/^MaxStepCount/d' "$SLURM_CONF"
+    [ -z "$*" ] || echo "MaxStepCount=$1" >>"$SLURM_CONF"
+    slurm scontrol reconfigure
+}
+@test "a job that has had all of its steps starts no agents, and srun says why" {
+    limit_steps 1
+    run batch "$TPRUN -N 2 -n 2 true && $TPRUN -N 2 -n 2 true"
+    limit_steps
+    [ "$status" = 1 ]
+    cat job.err
+    has_line "$(cat job.err)" "tprun: node1: not started: exec: srun, which starts the agent, ended with status 1; srun: error: Unable to create step for job *limit*"
+}
+
+@test "soft limits of the job hold for tasks on each node" {
+    batch "ulimit -Sn 700; ulimit -Sv 4000000; $TPRUN -N 2 -n 2 sh -c 'echo \$(hostname) \$(ulimit -Sn) \$(ulimit -Sv)'"
+    equal "$(sort job.out)" "$(printf 'node0 700 4000000\nnode1 700 4000000')"
+}
+
 @test "whoever is killed, nothing is left, and srun is named where it was the one" {
     local victim
     for victim in srun tprun-manager tpagent tprun; do
