@@ -13,13 +13,15 @@
 #define MAX_INSIDE 60 /* bytes of a hostlist that is told again inside the text */
 
 struct line {
-    char *text; /* the host's name in it is NAME */
+    char *first; /* the text of the first host */
+    char *text;  /* the same, but the host's name in it is NAME */
     struct hostlist *hosts;
     double elapsed; /* the longest */
+    bool is_same;   /* `first` is that of all: what it names is not the host that the line is of */
 };
 
 struct host_lines {
-    struct hash_table table; /* of texts */
+    struct hash_table firsts, texts; /* of lines */
     struct line *lines;
     size_t count, room;
 };
@@ -34,10 +36,12 @@ void host_lines_free(struct host_lines *lines)
     if (!lines)
         return;
     for (size_t i = 0; i < lines->count; i++) {
+        free(lines->lines[i].first);
         free(lines->lines[i].text);
         hostlist_free(lines->lines[i].hosts);
     }
-    hash_table_free(&lines->table);
+    hash_table_free(&lines->firsts);
+    hash_table_free(&lines->texts);
     free(lines->lines);
     free(lines);
 }
@@ -65,30 +69,46 @@ static char *without_name(const char *host, const char *text)
     return buf_take_text(&out);
 }
 
-static const char *host_lines_text(const void *owner, uint32_t number)
+static const char *first_of(const void *owner, uint32_t number)
+{
+    return ((const struct host_lines *)owner)->lines[number].first;
+}
+
+static const char *text_of(const void *owner, uint32_t number)
 {
     return ((const struct host_lines *)owner)->lines[number].text;
 }
 
-/* Takes the text. */
-static struct line *find_line(struct host_lines *lines, char *text)
+/* Takes the text without names. */
+static struct line *new_line(struct host_lines *lines, const char *first, char *text)
 {
-    uint32_t number = hash_table_intern_text(&lines->table, text, host_lines_text, lines);
-    if (number < lines->count) {
-        free(text);
-        return &lines->lines[number];
-    }
+    hash_table_intern_text(&lines->firsts, first, first_of, lines);
+    hash_table_intern_text(&lines->texts, text, text_of, lines);
     if (lines->count == lines->room) {
         lines->room = lines->room ? 2 * lines->room : 16;
         lines->lines = mem_resize(lines->lines, lines->room, sizeof(*lines->lines));
     }
-    lines->lines[lines->count] = (struct line){text, hostlist_new(), -1};
+    lines->lines[lines->count] =
+        (struct line){mem_copy_text(first), text, hostlist_new(), -1, false};
     return &lines->lines[lines->count++];
+}
+
+static struct line *find_line(struct host_lines *lines, const char *host, const char *said)
+{
+    char *text = without_name(host, said);
+    uint32_t same = hash_table_find_text(&lines->firsts, said, first_of, lines);
+    uint32_t number = hash_table_find_text(&lines->texts, text, text_of, lines);
+    if (same == HASH_TABLE_NONE && number == HASH_TABLE_NONE)
+        return new_line(lines, said, text);
+    struct line *line = &lines->lines[same == HASH_TABLE_NONE ? number : same];
+    line->is_same |= strcmp(line->text, text) != 0;
+    free(text);
+    return line;
 }
 
 void host_lines_add(struct host_lines *lines, const char *host, const char *text, double elapsed)
 {
-    struct line *line = find_line(lines, without_name(host, text));
+    struct line *line = find_line(lines, host, text);
     hostlist_append(line->hosts, host);
     if (elapsed > line->elapsed)
         line->elapsed = elapsed;
@@ -106,7 +126,7 @@ char *host_lines_nth(const struct host_lines *lines, size_t index)
     char *hosts = hostlist_encode(line->hosts);
     bool many = hostlist_count(line->hosts) > 1;
     buf_printf(&out, "%s: ", hosts);
-    for (const char *at = line->text; *at; at++) {
+    for (const char *at = line->is_same ? line->first : line->text; *at; at++) {
         if (*at != NAME)
             buf_add_char(&out, *at);
         else

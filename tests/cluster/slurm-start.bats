@@ -111,3 +111,23 @@ limit_steps() { # N; nothing: as it was
     [ "$status" != 0 ]
     hosts_clean 12
 }
+
+@test "a job that is cancelled while its agents start is told in Slurm's words, and nothing is run or left" {
+    printf '#!/bin/sh\necho >>%s\nsleep 50\nexec %s\n' "$PWD/begun" "$(dirname "$TPRUN")/tpagent" >slow
+    chmod +x slow
+    start_on head salloc --quiet --no-shell -N 2 -n 4
+    finish
+    [ "$status" = 0 ]
+    local id
+    id=$(slurm squeue -h -o %i)
+    start_on head env SLURM_JOB_ID="$id" SLURM_JOB_NODELIST='node[0-1]' "$TPRUN" --agent "$PWD/slow" \
+        --start-timeout 60 --bootstrap slurm --hosts 'node[0-1]' -N 2 -n 2 sh -c "echo >$PWD/ran"
+    wait_for 20 lines_are begun 2
+    slurm scancel "$id"
+    finish
+    cat err
+    [ "$status" = 1 ]
+    has_line "$(cat err)" "tprun: node?0-1?: not started: exec: srun, which starts the agent, *CANCELLED*"
+    has_line "$(cat err)" "tprun: 2 of 2 hosts did not start; nothing was run*"
+    [ ! -e ran ]
+}

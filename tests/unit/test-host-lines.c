@@ -32,7 +32,11 @@ static const struct {
     /* part of a longer name is another name */
     {{{"n1", "n10 n1.site an1 n1-x", -1}}, {"n1: n10 n1.site an1 n1-x"}},
     {{{"n1", "n1.site", -1}, {"n2", "n2.site", -1}}, {"n1: n1.site", "n2: n2.site"}},
-    {{{"n1", "as n2 says", -1}, {"n2", "as n2 says", -1}}, {"n1: as n2 says", "n2: as n2 says"}},
+    /* one text is one line, whomever it names */
+    {{{"n1", "as n2 says", -1}, {"n2", "as n2 says", -1}, {"n3", "as n1 says", -1}},
+     {"n[1-2]: as n2 says", "n3: as n1 says"}},
+    {{{"n1", "n1 ended", -1}, {"n2", "n1 ended", -1}, {"n3", "n1 ended", -1}},
+     {"n[1-3]: n1 ended"}},
     {{{"", "x", -1}}, {": x"}},
 };
 
