@@ -106,7 +106,7 @@ static const struct option_hint {
     {"tune am", "FILE", NULL, "-x OMPI_MCA_NAME=VALUE for each parameter in it"},
     {"smpiargs M", "ARGS", NULL, "-x OMPI_MCA_NAME=VALUE for each parameter"},
     {"environment-override", "NAME=VALUE", NULL, "-x {}"},
-    {"x11", NULL, NULL, "-x DISPLAY"},
+    {"x11", NULL, NULL, "-x DISPLAY, or nothing in a job of salloc --x11"},
     {"xterm", "RANKS", NULL, "xterm -e in front of the program's name, with -x DISPLAY"},
     {"pmixmca gpmixmca", "NAME VALUE", NULL, "-x PMIX_MCA_{}={}"},
     {"prtemca gprtemca", "NAME VALUE", NULL, NULL, "nothing of PRRTE runs here"},
