@@ -111,7 +111,7 @@ static void group_start_go_on(struct group_start *start, enum group_step step, s
     start->state = step == GROUP_STEP_HOSTS    ? GROUP_START_HOSTS
                    : step == GROUP_STEP_QUEUED ? GROUP_START_QUEUED
                                                : GROUP_START_OVER;
-    if (step == GROUP_STEP_FAILED)
+    if (step == GROUP_STEP_FAILED || step == GROUP_STEP_REFUSED)
         start->ops->refused(start->owner, err);
 }
 

@@ -19,19 +19,21 @@ enum group_step {
     GROUP_STEP_HOSTS,  /* agents were started: on when they are up or have failed */
     GROUP_STEP_QUEUED, /* it stands in line for what others hold */
     GROUP_STEP_LOST,   /* of a claim: another program was first, plan it again */
-    GROUP_STEP_FAILED  /* with a sentence; where lock_is_busy() it is only that */
+    GROUP_STEP_FAILED, /* with a sentence; where lock_is_busy() it is only that */
+    GROUP_STEP_REFUSED /* with a sentence: stuck() is not asked */
 };
 
 struct group_start_ops { /* in order; `owner` is what group_start_new() was given */
-    /* Read what is free, and start agents on hosts that are likely to be needed. NULL: nothing to do. */
+    /* Read what is free, and start agents on hosts that are likely to be needed: HOSTS, QUEUED, FAILED or
+     * REFUSED. NULL: nothing to do. */
     enum group_step (*begin)(void *owner, struct error *err);
     bool (*awaits_hosts)(void *owner);
-    /* Layout and claim as values: DONE, HOSTS or FAILED. */
+    /* Layout and claim as values: DONE, HOSTS, FAILED or REFUSED. */
     enum group_step (*plan)(void *owner, struct error *err);
     enum group_step (*claim)(void *owner, struct error *err); /* DONE, LOST or FAILED */
     /* After LOST, read again what is free; NULL: plan() does. 0, or -1 with a sentence. */
     int (*refresh)(void *owner, struct error *err);
-    /* It could not be planned or claimed, as err says: HOSTS, QUEUED or FAILED; NULL: FAILED. */
+    /* It could not be planned or claimed, as err says: HOSTS, QUEUED, FAILED or REFUSED; NULL: FAILED. */
     enum group_step (*stuck)(void *owner, struct error *err);
     /* The claim holds: DONE or FAILED. Whatever the result the start is over, and is freed afterwards,
      * as after refused(). */

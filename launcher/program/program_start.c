@@ -52,13 +52,14 @@ static void keep_for_hosts(struct program_start *start)
     start->outlives_frontend = keep;
 }
 
+/* Where some host cannot be asked, no other plan or wait would help: the reason is the user's. */
 static enum group_step start_agents(struct program_start *start, struct error *err)
 {
     struct idset *wanted = host_choice_wanted(start->choice);
     int rc = agents_start(start->agents, wanted, !allocation_queue_waits(start->queue), err);
     idset_free(wanted);
     keep_for_hosts(start);
-    return rc < 0 ? GROUP_STEP_FAILED : GROUP_STEP_HOSTS;
+    return rc < 0 ? GROUP_STEP_REFUSED : GROUP_STEP_HOSTS;
 }
 
 /* With what is free now; hosts that are there already are not asked again. What a shape asks for is

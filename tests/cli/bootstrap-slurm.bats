@@ -93,6 +93,12 @@ exit 143'
     has_line "$(cat err)" "tprun: *n0*srun, which started the agent, was killed by signal 9 (Killed)*"
 }
 
+@test "a spare host that cannot be asked is named, not the one that it was to stand in for" {
+    srun_is 'exit 3'
+    TPRUN_OPTIONS='' run -1 --separate-stderr tprun --bootstrap slurm --hosts n0,n7 -N 1 -n 1 true
+    equal "$stderr" "tprun: --bootstrap slurm: n7 is no node of Slurm job 5 (n0)"
+}
+
 @test "a dry run that starts no agent needs no job for --bootstrap slurm" {
     local method
     for method in slurm lsf; do
