@@ -37,7 +37,8 @@ struct node_list {
                           what the enclosing program holds; else NULL */
     bool enclosed;     /* of this machine's cores only those that its mask allows are meant */
     bool limits_cores; /* limits count cores, of which a task with -c takes as many */
-    char *note;   /* what a user may not expect of --requires or of the job, to be told; or NULL */
+    char *note;   /* what a user may not expect of the job or of --requires: lines to be told; or
+                     NULL */
     char *source; /* "R file /path", "--hosts", "hostfile /path", "this machine",
                           "Slurm job 17 (SLURM_JOB_NODELIST)": for messages */
     const struct batch_system *from; /* what named them, where no option did; else NULL. Borrowed */

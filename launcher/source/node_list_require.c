@@ -84,7 +84,9 @@ int node_list_require(struct node_list *nodes, const struct rset *R, const char 
     }
     int rc = any ? 0 : require_refuse(nodes, R, constraint, unknown, err);
     if (any && unknown) {
-        struct buf text = BUF_INIT;
+        struct buf text = BUF_INIT; /* behind a note of the source */
+        if (nodes->note)
+            buf_printf(&text, "%s\n", nodes->note);
         buf_add_text(&text, "--requires: ");
         require_say_unknown(&text, nodes, R, unknown);
         free(nodes->note);

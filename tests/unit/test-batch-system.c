@@ -237,6 +237,27 @@ static void test_the_components_of_a_job_of_Slurm_that_are_not_used_are_named(vo
     }
 }
 
+static void test_notes_of_a_job_and_of_a_constraint_are_both_kept(void **state)
+{
+    struct spec *spec = spec_new();
+    struct error err = ERROR_INIT;
+    (void)state;
+    spec->requires = mem_copy_text("host:a.invalid or slow");
+    set("SLURM_JOB_ID=17");
+    set("SLURM_JOB_NODELIST=a.invalid");
+    set("SLURM_HET_SIZE=2");
+    set("SLURM_JOB_NODELIST_HET_GROUP_1=b.invalid");
+    struct node_list *nodes = node_list_from_spec(spec, 0, &err);
+    assert_non_null(nodes);
+    assert_string_equal(
+        nodes->note,
+        "Slurm job 17 has 2 components: the nodes of the first are used, b.invalid is not\n"
+        "--requires: no node of Slurm job 17 (SLURM_JOB_NODELIST) has the property \"slow\": "
+        "properties come from an R (-R FILE)");
+    node_list_free(nodes);
+    spec_free(spec);
+}
+
 static void test_a_job_of_Slurm_that_is_not_whole_is_refused(void **state)
 {
     (void)state;
@@ -589,6 +610,7 @@ int main(void)
         CASE(test_a_job_half_there_of_Kubernetes_MPI_Operator),
         CASE(test_a_job_of_Slurm),
         CASE(test_the_components_of_a_job_of_Slurm_that_are_not_used_are_named),
+        CASE(test_notes_of_a_job_and_of_a_constraint_are_both_kept),
         CASE(test_a_job_of_Slurm_that_is_not_whole_is_refused),
         CASE(test_a_job_of_PBS),
         CASE(test_a_job_of_PBS_that_is_not_whole_is_refused),
