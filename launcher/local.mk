@@ -101,7 +101,6 @@ liblauncher_a_SOURCES = \
     launcher/program/program_start.c launcher/program/program_start.h \
     launcher/program/program_state.c launcher/program/program_state.h \
     launcher/program/program_termination.c launcher/program/program_termination.h \
-    launcher/program/requester.c launcher/program/requester.h \
     launcher/program/spawn.c launcher/program/spawn.h \
     launcher/program/task_group.c launcher/program/task_group.h \
     launcher/program/task_requests.c launcher/program/task_requests.h \

@@ -1,4 +1,4 @@
-/* How a task group gets from a request to its launch, for the first group and for those that are spawned. */
+/* How a task group gets from a request to its launch, for program_start.c (the first group) and spawn.c. */
 #include "launcher/program/group_start.h"
 
 #include <stdlib.h>
@@ -137,14 +137,8 @@ static void group_start_try(struct group_start *start)
 
 /* ---- when to try ---- */
 
-static bool group_start_is_ready(const struct group_start *start, bool lock)
-{
-    return start->state == GROUP_START_HOSTS  ? !start->ops->awaits_hosts(start->owner)
-           : start->state == GROUP_START_LOCK ? lock
-                                              : false;
-}
-
-/* Once one of them does not get the lock, the others would not either. */
+/* Tries again those that wait for hosts that have settled and, with `lock`, those that wait for the lock.
+ * Once one of them does not get the lock, the others would not either. */
 static void group_starts_retry(struct group_starts *starts, bool lock)
 {
     struct group_start *next;
@@ -153,7 +147,10 @@ static void group_starts_retry(struct group_starts *starts, bool lock)
         starts->settled = false;
         for (struct group_start *start = starts->first; start && !busy; start = next) {
             next = start->next;
-            if (starts->stopped || !group_start_is_ready(start, lock))
+            bool ready = start->state == GROUP_START_HOSTS
+                             ? !start->ops->awaits_hosts(start->owner)
+                             : lock && start->state == GROUP_START_LOCK;
+            if (starts->stopped || !ready)
                 continue;
             group_start_try(start);
             busy = lock_is_busy(starts->lock);

@@ -1,8 +1,7 @@
-/* Names that tasks publish. The service has them; those for all are shown to the other programs of the
- * instance, in a file of the program's directory, and so gone with it. One program at a time looks
- * for a name and publishes it: for another one that wants just then to publish the same it is
- * published already. Nobody waits for anybody. What is to be read once has a
- * mark beside it, and is of who takes that away. */
+/* Names that tasks publish, for the service of the program: files in the ledger that other programs read.
+ *
+ * A program looks for a name and publishes it while it holds the lock of that name. Another that wants to
+ * publish the same name just then is told that it is published already: nobody waits. */
 #include "launcher/program/names.h"
 
 #include <inttypes.h>
@@ -63,7 +62,7 @@ static json_t *name_to_json(const struct published_name *name)
     return value;
 }
 
-/* All of them. */
+/* All of them, anew. */
 static int save(struct names *names, struct error *err)
 {
     json_t *list = json_array();
@@ -80,7 +79,7 @@ static int save(struct names *names, struct error *err)
     return rc;
 }
 
-/* The first ones. */
+/* The first `fresh` of them, behind what was written. */
 static int names_append(struct names *names, size_t fresh, struct error *err)
 {
     int rc = 0;
@@ -95,6 +94,7 @@ static int names_append(struct names *names, size_t fresh, struct error *err)
     return rc;
 }
 
+/* More was appended than is worth reading again and again. Counts the fresh ones. */
 static bool is_crowded(struct names *names, size_t fresh)
 {
     size_t count = 0;
@@ -119,14 +119,6 @@ static int mark(struct names *names, size_t fresh, struct error *err)
 }
 
 /* ---- of other programs ---- */
-
-static bool names_is_there(const struct names *names, const struct published_name *name)
-{
-    char program[24], path[NAMES_MARK];
-    snprintf(program, sizeof(program), "%" PRIu64, name->program);
-    mark_name(path, name);
-    return name->until != PERSIST_READ || instance_is_marked(names->instance, program, path);
-}
 
 static char *names_text_at(const json_t *object, const char *key)
 {
@@ -157,7 +149,13 @@ static struct published_name *name_from_json(const struct names *names, uint64_t
     free(bytes);
     free(job);
     free(key);
-    if (name && names_is_there(names, name))
+    if (!name || name->until != PERSIST_READ)
+        return name;
+    /* What is to be read once is there as long as its mark is. */
+    char number[24], path[NAMES_MARK];
+    snprintf(number, sizeof(number), "%" PRIu64, program);
+    mark_name(path, name);
+    if (instance_is_marked(names->instance, number, path))
         return name;
     pmi_service_names_free(name);
     return NULL;
@@ -236,23 +234,17 @@ static const char *find_taken(struct names *names, size_t fresh)
     return taken;
 }
 
-/* Nobody else publishes one of the fresh names at the same time. */
-static int exclude_others(struct names *names, size_t fresh, struct error *err)
+/* Nobody else publishes one of the fresh names at the same time. 1: another program has one of them. */
+static int show_fresh(struct names *names, size_t fresh, struct error *err)
 {
     const char **keys = mem_array(fresh, sizeof(*keys));
+    const struct published_name *name = pmi_service_names(names->service);
     size_t count = 0;
-    for (const struct published_name *name = pmi_service_names(names->service); fresh;
-         fresh--, name = name->next)
+    for (size_t i = 0; i < fresh; i++, name = name->next)
         if (name->range == RANGE_ALL)
             keys[count++] = name->key;
     int lock = instance_exclude(names->instance, NAMES_LOCK, keys, count, err);
     free(keys);
-    return lock;
-}
-
-static int show_fresh(struct names *names, size_t fresh, struct error *err)
-{
-    int lock = exclude_others(names, fresh, err);
     if (lock < 0)
         return lock == INSTANCE_EXCLUDED ? 1 : -1;
     int rc = find_taken(names, fresh) != NULL;
@@ -282,22 +274,15 @@ static int names_show(void *arg, size_t fresh)
     return rc;
 }
 
-static const char *names_program_of(const struct names *names, const struct published_name *name,
-                                    char *room, size_t size)
-{
-    if (!name->program)
-        return entry_id(names->entry);
-    snprintf(room, size, "%" PRIu64, name->program);
-    return room;
-}
-
 static bool names_take(void *arg, const struct published_name *name)
 {
     struct names *names = arg;
-    char room[24], path[NAMES_MARK];
+    char program[24], path[NAMES_MARK];
+    if (!names->entry)
+        return true;
+    snprintf(program, sizeof(program), "%" PRIu64, name->program);
     mark_name(path, name);
-    return !names->entry ||
-           instance_take_mark(names->instance, names_program_of(names, name, room, sizeof(room)),
+    return instance_take_mark(names->instance, name->program ? program : entry_id(names->entry),
                               path);
 }
 

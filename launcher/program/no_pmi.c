@@ -36,19 +36,6 @@ void no_pmi_add(struct no_pmi *no_pmi, const struct idset *ranks)
     no_pmi->ranks = both;
 }
 
-/* How many tasks each part has if all of them were silent, else 0; caller frees. */
-static uint32_t *count_silent(const struct no_pmi *no_pmi, const struct spec *spec,
-                              const struct layout *layout)
-{
-    uint32_t *counts = mem_array(spec->nparts, sizeof(*counts));
-    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
-        counts[layout->tasks[rank].app]++;
-    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
-        if (!idset_has(no_pmi->ranks, rank))
-            counts[layout->tasks[rank].app] = 0;
-    return counts;
-}
-
 /* False where its program has no MPI, or that cannot be told. */
 static bool explain_part(const struct spec *spec, const struct spec_part *part, uint32_t count,
                          struct buf *lines)
@@ -83,7 +70,13 @@ void no_pmi_explain(const struct no_pmi *no_pmi, const struct spec *spec,
     bool said = false;
     if (idset_count(no_pmi->ranks) < 2)
         return;
-    uint32_t *counts = count_silent(no_pmi, spec, layout);
+    uint32_t *counts =
+        mem_array(spec->nparts, sizeof(*counts)); /* by part; 0: some task was not silent */
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
+        counts[layout->tasks[rank].app]++;
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
+        if (!idset_has(no_pmi->ranks, rank))
+            counts[layout->tasks[rank].app] = 0;
     for (size_t i = 0; i < spec->nparts && !said; i++)
         said = counts[i] && explain_part(spec, &spec->parts[i], counts[i], lines);
     free(counts);

@@ -1,4 +1,4 @@
-/* How a program ended: failures in order of time, ranks of one kind in one line. */
+/* How a program ended, for program.c: failures in order of time, ranks of one kind in one line. */
 #include "launcher/program/outcome.h"
 
 #include <stdlib.h>
@@ -63,15 +63,10 @@ void outcome_abort_may_succeed(struct outcome *outcome)
     outcome->may_succeed = true;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool is_same_outcome(const struct failure *a, const struct failure *b)
 {
     return a->why && b->why && strcmp(a->why, b->why) == 0 && a->status == b->status &&
-           same_text(a->text, b->text) &&
+           (a->text && b->text ? strcmp(a->text, b->text) == 0 : a->text == b->text) &&
            (!idset_empty(a->ranks) || idset_equal(a->nodes, b->nodes));
 }
 
@@ -271,40 +266,12 @@ static int exit_status(const struct failure *failure)
     return WEXITSTATUS(failure->status);
 }
 
-/* Without those that are blamed for something. */
-static size_t count_killed(const struct outcome *outcome)
-{
-    struct idset *killed = idset_copy(outcome->killed);
-    for (size_t i = 0; i < outcome->count; i++) {
-        struct idset *left = idset_subtract(killed, outcome->failures[i].ranks);
-        idset_free(killed);
-        killed = left;
-    }
-    size_t count = idset_count(killed);
-    idset_free(killed);
-    return count;
-}
-
 /* It ended as the signal made it, which was said when it was sent. */
 static bool is_answer(const struct outcome *outcome, const struct failure *failure)
 {
     return outcome->signal && failure->why &&
            (strcmp(failure->why, "exit") == 0 || strcmp(failure->why, "signal") == 0) &&
            exit_status(failure) == 128 + outcome->signal;
-}
-
-/* Ranks that failed too, each once; those of `shown` are left out. */
-static size_t count_later(const struct outcome *outcome, const struct idset *shown)
-{
-    struct idset *later = idset_new();
-    for (size_t i = 0; i < outcome->count; i++)
-        if (!is_answer(outcome, &outcome->failures[i]))
-            add_to(&later, outcome->failures[i].ranks);
-    struct idset *others = idset_subtract(later, shown);
-    size_t count = idset_count(others);
-    idset_free(others);
-    idset_free(later);
-    return count;
 }
 
 static bool is_start(const struct failure *failure)
@@ -324,25 +291,27 @@ static int failure_compare(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* By time, and where that is the same by rank; caller frees. */
-static const struct failure **in_order(const struct outcome *outcome)
-{
-    const struct failure **list = mem_array(outcome->count, sizeof(const struct failure *));
-    for (size_t i = 0; i < outcome->count; i++)
-        list[i] = &outcome->failures[i];
-    qsort(list, outcome->count, sizeof(const struct failure *), failure_compare);
-    return list;
-}
-
+/* How many ranks failed too, beside those of `shown`, and how many tprun ended. */
 static void say_counts(const struct outcome *outcome, const struct idset *shown, struct buf *lines)
 {
-    size_t later = count_later(outcome, shown);
-    size_t ended = count_killed(outcome);
-    if (later)
-        buf_printf(lines, "%zu more task%s failed after that\n", later, later > 1 ? "s" : "");
+    struct idset *later = idset_new(), *blamed = idset_new();
+    for (size_t i = 0; i < outcome->count; i++) {
+        add_to(&blamed, outcome->failures[i].ranks);
+        if (!is_answer(outcome, &outcome->failures[i]))
+            add_to(&later, outcome->failures[i].ranks);
+    }
+    struct idset *others = idset_subtract(later, shown);
+    struct idset *killed = idset_subtract(outcome->killed, blamed);
+    size_t failed = idset_count(others), ended = idset_count(killed);
+    if (failed)
+        buf_printf(lines, "%zu more task%s failed after that\n", failed, failed > 1 ? "s" : "");
     if (ended)
         buf_printf(lines, "%zu %stask%s ended by tprun then\n", ended,
                    idset_empty(shown) ? "" : "other ", ended > 1 ? "s were" : " was");
+    idset_free(killed);
+    idset_free(others);
+    idset_free(blamed);
+    idset_free(later);
 }
 
 /* The first that is worth a line. What was in the way of tasks is not the doing of the first of
@@ -374,7 +343,11 @@ int outcome_status(const struct outcome *outcome, struct buf *lines)
 {
     if (!outcome->count)
         return 0;
-    const struct failure **list = in_order(outcome);
+    /* By time, and where that is the same by rank. */
+    const struct failure **list = mem_array(outcome->count, sizeof(const struct failure *));
+    for (size_t i = 0; i < outcome->count; i++)
+        list[i] = &outcome->failures[i];
+    qsort(list, outcome->count, sizeof(const struct failure *), failure_compare);
     int status = exit_status(list[0]);
     say_first(outcome, list, lines);
     free(list);

@@ -46,18 +46,6 @@ static struct task_group *program_launch_group(void *owner, const struct task_gr
     return task_group_start(program->groups, from, &origin);
 }
 
-static void launch_first(struct program *program)
-{
-    const struct plan *plan = program_start_plan(program->start);
-    struct task_group_source from = {.spec = program->spec, .plan = plan};
-    task_groups_set_claim(program->groups, plan_claim(plan));
-    const struct task_group *group = program_launch_group(program, &from);
-    program->starting = idset_copy(task_group_nodes(group));
-    program->input_nodes =
-        launch_input_nodes(program->spec, task_group_map(group), task_group_tree_nodes(group),
-                           task_group_nnodes(group));
-}
-
 static const struct time_limit_ops limit_ops;
 static const struct graceful_stop_ops stop_ops;
 
@@ -65,7 +53,8 @@ static void program_launch(struct program *program)
 {
     struct resources *resources = program_start_resources(program->start);
     const struct host_table *hosts = program_start_hosts(program->start);
-    const struct layout *layout = plan_layout(program_start_plan(program->start));
+    const struct plan *plan = program_start_plan(program->start);
+    const struct layout *layout = plan_layout(plan);
     struct instance *instance = resources_instance(resources);
     struct ledger_entry *entry = resources_entry(resources);
     double longest;
@@ -80,7 +69,13 @@ static void program_launch(struct program *program)
         outcome_abort_may_succeed(program->outcome);
     program_service_start(program->service, instance, entry, resources_instance_id(resources),
                           host_names(hosts));
-    launch_first(program);
+    task_groups_set_claim(program->groups, plan_claim(plan));
+    struct task_group_source from = {.spec = program->spec, .plan = plan};
+    const struct task_group *group = program_launch_group(program, &from);
+    program->starting = idset_copy(task_group_nodes(group));
+    program->input_nodes =
+        launch_input_nodes(program->spec, task_group_map(group), task_group_tree_nodes(group),
+                           task_group_nnodes(group));
     const struct rset *R = host_nodes(hosts)->R;
     program->limit =
         time_limit_new(program->loop, program->spec, R ? R->expiration : 0, &limit_ops, program);
@@ -185,16 +180,6 @@ static bool ends_start(int number)
     return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
 
-static void end_start(struct program *program, int number, const char *sender)
-{
-    char *doing = program_start_describe(program->start);
-    char *line = mem_format("ended by %s%s%s %s", signal_name(number), *sender ? " from " : "",
-                            sender, doing);
-    program_fail(program, 128 + number, line, 0);
-    free(line);
-    free(doing);
-}
-
 /* A signal that is not always the end is passed on without a word. */
 static void stop_program(struct program *program, int number, const char *sender)
 {
@@ -214,12 +199,19 @@ static void stop_program(struct program *program, int number, const char *sender
 void program_signal(struct program *program, int number, const char *sender)
 {
     struct frame frame = {.type = FRAME_SIGNAL, .flags = (uint16_t)number};
-    if (program_is_live(program) && signal_asks_for_end(number))
-        stop_program(program, number, sender);
-    else if (program_is_live(program))
-        tree_send(program->tree, &frame);
-    else if (program_is_pending(program) && ends_start(number))
-        end_start(program, number, sender);
+    if (program_is_live(program)) {
+        if (signal_asks_for_end(number))
+            stop_program(program, number, sender);
+        else
+            tree_send(program->tree, &frame);
+    } else if (program_is_pending(program) && ends_start(number)) {
+        char *doing = program_start_describe(program->start);
+        char *line = mem_format("ended by %s%s%s %s", signal_name(number), *sender ? " from " : "",
+                                sender, doing);
+        program_fail(program, 128 + number, line, 0);
+        free(line);
+        free(doing);
+    }
 }
 
 void program_terminate(struct program *program, double grace, int number)

@@ -164,9 +164,16 @@ static const struct group_start_ops first_ops = {
 
 /* ---- what it does ---- */
 
-/* "while connecting to node[1-3] (1 of 4 hosts has answered)" */
-static char *describe_gathering(const struct program_start *start)
+char *program_start_describe(const struct program_start *start)
 {
+    char *held = allocation_queue_describe(start->queue);
+    if (held) {
+        char *text = mem_format("while waiting in line for %s", held);
+        free(held);
+        return text;
+    }
+    if (!host_awaited(start->hosts))
+        return mem_copy_text("before the program started");
     struct hostlist *hosts = hostlist_new();
     size_t asked = 0, waiting = 0;
     for (size_t i = 0; i < host_count(start->hosts); i++) {
@@ -182,17 +189,6 @@ static char *describe_gathering(const struct program_start *start)
                             asked - waiting, asked, asked == 1 ? " has" : "s have");
     free(names);
     hostlist_free(hosts);
-    return text;
-}
-
-char *program_start_describe(const struct program_start *start)
-{
-    char *held = allocation_queue_describe(start->queue);
-    if (!held)
-        return host_awaited(start->hosts) ? describe_gathering(start)
-                                          : mem_copy_text("before the program started");
-    char *text = mem_format("while waiting in line for %s", held);
-    free(held);
     return text;
 }
 

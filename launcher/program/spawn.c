@@ -1,5 +1,5 @@
-/* Groups that a task asks for: what is spawned where, and the answer once every task of them has been
- * executed, or one has not. */
+/* Groups that a task asks for, for program.c: what is spawned where, and the answer once every task of them
+ * has been executed, or one has not. */
 #include "launcher/program/spawn.h"
 
 #include <stdarg.h>
@@ -131,16 +131,6 @@ static struct hostlist *spawn_read_hostfile(const char *path, struct error *err)
     return list;
 }
 
-/* Of these there must be one that is there; *hosts is NULL where nothing is said. */
-static int find_hosts(const struct block_place *place, struct hostlist **hosts, struct error *err)
-{
-    if (place->hosts)
-        *hosts = hostlist_decode(place->hosts, err);
-    else if (place->hostfile)
-        *hosts = spawn_read_hostfile(place->hostfile, err);
-    return *hosts || (!place->hosts && !place->hostfile) ? 0 : -1;
-}
-
 /* A spec of what is asked for, and where it may be. Beside the tasks of a group that is over nothing is
  * started. */
 static int spawn_read_request(struct spawn *spawn, struct error *err)
@@ -155,8 +145,15 @@ static int spawn_read_request(struct spawn *spawn, struct error *err)
         spawn_say(spawns, "spawn: info keys that mean nothing here: %s",
                   buf_text(&spawn->blocks.unknown));
     spawn->hosts = mem_array(spawn->blocks.nplaces, sizeof(struct hostlist *));
-    for (size_t i = 0; i < spawn->blocks.nplaces && rc == 0; i++)
-        rc = find_hosts(&spawn->blocks.places[i], &spawn->hosts[i], err);
+    for (size_t i = 0; i < spawn->blocks.nplaces && rc == 0; i++) {
+        const struct block_place *place = &spawn->blocks.places[i];
+        if (place->hosts)
+            spawn->hosts[i] = hostlist_decode(place->hosts, err);
+        else if (place->hostfile)
+            spawn->hosts[i] = spawn_read_hostfile(place->hostfile, err);
+        if (!spawn->hosts[i] && (place->hosts || place->hostfile))
+            rc = -1;
+    }
     if (rc < 0)
         err->kind = ERROR_USAGE;
     return rc;
@@ -176,18 +173,7 @@ static bool spawn_awaits_hosts(void *owner)
     return false;
 }
 
-/* Agents on hosts that have none: where there is no room, or none that would be theirs alone. */
-static bool spawn_start_hosts(struct spawn *spawn, const struct spawn_request *request)
-{
-    struct idset *chosen = spawn_hosts_choose(request, spawn->asked);
-    bool any = !idset_empty(chosen);
-    if (any)
-        agents_late(spawn->spawns->base.agents, chosen);
-    idset_add_set(spawn->asked, chosen);
-    idset_free(chosen);
-    return any;
-}
-
+/* Where there is no room, or no cores would be the group's alone, hosts without an agent are asked. */
 static enum group_step spawn_find_plan(struct spawn *spawn, const struct spawn_request *request,
                                        struct error *err)
 {
@@ -200,8 +186,16 @@ static enum group_step spawn_find_plan(struct spawn *spawn, const struct spawn_r
                   instance_path(resources_instance(base->resources)));
         return GROUP_STEP_FAILED;
     }
-    if ((!spawn->plan || spawn->pool >= SPAWN_SHARED) && spawn_start_hosts(spawn, request))
-        return GROUP_STEP_HOSTS;
+    if (!spawn->plan || spawn->pool >= SPAWN_SHARED) {
+        struct idset *chosen = spawn_hosts_choose(request, spawn->asked);
+        bool any = !idset_empty(chosen);
+        if (any)
+            agents_late(base->agents, chosen);
+        idset_add_set(spawn->asked, chosen);
+        idset_free(chosen);
+        if (any)
+            return GROUP_STEP_HOSTS;
+    }
     if (spawn->plan)
         return GROUP_STEP_DONE;
     spawn_hosts_explain(resources_hosts(base->resources), spawn->asked, err);

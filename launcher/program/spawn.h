@@ -11,8 +11,8 @@
 #include "launcher/instance/agents.h"
 #include "launcher/program/group_start.h"
 #include "launcher/program/program_claim.h"
-#include "launcher/program/requester.h"
 #include "launcher/program/task_group.h"
+#include "launcher/program/task_requests.h"
 
 struct spawns; /* of one program: those that were not answered, or have failed and are not over */
 

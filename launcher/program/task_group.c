@@ -1,4 +1,4 @@
-/* Task groups: made of a layout and launched, found, over. */
+/* Task groups, for program.c and spawn.c: made of a layout and launched, found, over. */
 #include "launcher/program/task_group.h"
 
 #include <stdlib.h>
@@ -345,21 +345,6 @@ static struct task_group *task_group_new(struct task_groups *groups,
 
 /* ---- launched ---- */
 
-/* What the front end needs to know of ranks. */
-static void report_mapped(const struct task_group *group, const struct task_group_origin *origin)
-{
-    const struct task_table_group table = {.program = origin->program,
-                                           .first_rank = group->first_rank,
-                                           .ntasks = group->ntasks,
-                                           .host_names = origin->hosts,
-                                           .tree_node = group->tree_node,
-                                           .nnodes = group->nnodes,
-                                           .map = group->map};
-    json_t *mapped = task_table_to_json(&table);
-    group->groups->ops->mapped(group->groups->owner, mapped);
-    json_decref(mapped);
-}
-
 /* This program and those that it runs in. */
 static char *enclosing_programs(const struct task_group_origin *origin)
 {
@@ -436,7 +421,17 @@ struct task_group *task_group_start(struct task_groups *groups,
     while (*last)
         last = &(*last)->next;
     *last = group;
-    report_mapped(group, origin);
+    /* What the front end needs to know of ranks. */
+    const struct task_table_group table = {.program = origin->program,
+                                           .first_rank = group->first_rank,
+                                           .ntasks = group->ntasks,
+                                           .host_names = origin->hosts,
+                                           .tree_node = group->tree_node,
+                                           .nnodes = group->nnodes,
+                                           .map = group->map};
+    json_t *mapped = task_table_to_json(&table);
+    groups->ops->mapped(groups->owner, mapped);
+    json_decref(mapped);
     task_group_launch(group, from, origin);
     return group;
 }

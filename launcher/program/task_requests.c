@@ -1,7 +1,8 @@
-/* What tasks ask of their program, and the answers. */
+/* What tasks ask of their program, and the answers, for program.c. */
 #include "launcher/program/task_requests.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -14,6 +15,22 @@ struct task_requests {
     void *owner;
     bool full_shown; /* that no more names can be published */
 };
+
+void requester_answer(const struct requester *requester, struct tree *tree,
+                      const struct task_answer *answer)
+{
+    json_t *value = task_answer_to_json(answer);
+    char *text = json_dumps(value, JSON_COMPACT);
+    struct frame frame = {.type = FRAME_ANSWER,
+                          .node = requester->node,
+                          .rank = requester->number,
+                          .group = requester->group,
+                          .bytes = text,
+                          .len = text ? strlen(text) : 0};
+    tree_send_node(tree, requester->node, &frame);
+    json_decref(value);
+    free(text);
+}
 
 struct task_requests *task_requests_new(struct tree *tree, struct task_groups *groups,
                                         struct program_service *service,
@@ -97,40 +114,33 @@ static void note_full(struct task_requests *requests, const struct requester *re
     free(line);
 }
 
-static void task_requests_handle(struct task_requests *requests, struct task_request *request,
-                                 const struct requester *requester)
-{
-    struct error err = ERROR_INIT;
-    struct task_answer answer = {0};
-    if (request->kind == TASK_REQUEST_SPAWN) {
-        requests->ops->spawn(requests->owner, request,
-                             requester); /* it is answered once it has started */
-        return;
-    }
-    if (at_once[request->kind](requests, requester->group, request, &answer, &err) < 0)
-        answer.refusal = mem_copy_text(error_text(&err));
-    if (answer.full)
-        note_full(requests, requester, &err);
-    requester_answer(requester, requests->tree, &answer);
-    task_answer_clear(&answer);
-    error_clear(&err);
-}
-
 void task_requests_take(struct task_requests *requests, const struct frame *frame,
                         const json_t *value)
 {
     struct error err = ERROR_INIT;
+    struct task_answer answer = {0};
     struct requester requester = {
         .node = frame->node, .group = frame->group, .number = frame->rank};
     struct task_request request;
-    if (task_request_from_json(&request, value, &err) == 0) {
-        requester.rank = request.rank;
-        requester.aloud = request.aloud;
-        task_requests_handle(requests, &request, &requester);
-        task_request_clear(&request);
-    } else {
-        struct task_answer answer = {.refusal = err.text, .bad = true};
+    if (task_request_from_json(&request, value, &err) < 0) {
+        answer = (struct task_answer){.refusal = mem_copy_text(error_text(&err)), .bad = true};
         requester_answer(&requester, requests->tree, &answer);
+        task_answer_clear(&answer);
+        error_clear(&err);
+        return;
     }
+    requester.rank = request.rank;
+    requester.aloud = request.aloud;
+    if (request.kind == TASK_REQUEST_SPAWN) { /* it is answered once it has started */
+        requests->ops->spawn(requests->owner, &request, &requester);
+    } else {
+        if (at_once[request.kind](requests, requester.group, &request, &answer, &err) < 0)
+            answer.refusal = mem_copy_text(error_text(&err));
+        if (answer.full)
+            note_full(requests, &requester, &err);
+        requester_answer(&requester, requests->tree, &answer);
+        task_answer_clear(&answer);
+    }
+    task_request_clear(&request);
     error_clear(&err);
 }
