@@ -1,4 +1,4 @@
-/* The agents: started, heard of, or not reached. */
+/* The agents of a run, for program_start.c and spawn.c: started, heard of, or not reached. */
 #include "launcher/instance/agents.h"
 
 #include <assert.h>
@@ -11,9 +11,9 @@
 #include "launcher/instance/host_lines.h"
 #include "launcher/protocol/hello.h"
 
-#define PROGRESS_AFTER 1.0
-#define PROGRESS_PERIOD 0.25
-#define MAX_SHOWN 60 /* bytes of a hostlist that is an example of an option */
+#define PROGRESS_AFTER 1.0   /* s until the owner hears of a slow start */
+#define PROGRESS_PERIOD 0.25 /* s to the next time */
+#define MAX_SHOWN 60         /* bytes of a hostlist that is an example of an option */
 
 struct agents {
     struct ev_loop *loop;
@@ -157,27 +157,7 @@ static void start_targets(struct agents *agents, const struct idset *hosts, enum
     local_topology_drop_machine(agents->local);
 }
 
-/* How many of the wanted hosts have been reached, and which are missing. */
-static json_t *describe_progress(const struct agents *agents)
-{
-    struct hostlist *missing = hostlist_new();
-    int reached = 0, all = 0;
-    IDSET_FOREACH(number, agents->wanted)
-    {
-        const struct host *host = host_at(agents->hosts, number);
-        all++;
-        if (host->state == HOST_STARTING)
-            hostlist_append(missing, host->node->host);
-        else
-            reached += !host->failure;
-    }
-    char *hosts = hostlist_encode(missing);
-    json_t *value = json_pack("{s:i, s:i, s:s}", "reached", reached, "all", all, "missing", hosts);
-    free(hosts);
-    hostlist_free(missing);
-    return value;
-}
-
+/* Tells how many of the wanted hosts have been reached, and which are missing. */
 static void agents_on_progress(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct agents *agents = timer->data;
@@ -185,22 +165,28 @@ static void agents_on_progress(struct ev_loop *loop, ev_timer *timer, int events
     bool heard = awaited;
     (void)events;
     if (awaited && awaited != agents->awaited_told) {
-        json_t *value = describe_progress(agents);
+        struct hostlist *missing = hostlist_new();
+        int reached = 0, all = 0;
+        IDSET_FOREACH(number, agents->wanted)
+        {
+            const struct host *host = host_at(agents->hosts, number);
+            all++;
+            if (host->state == HOST_STARTING)
+                hostlist_append(missing, host->node->host);
+            else
+                reached += !host->failure;
+        }
+        char *hosts = hostlist_encode(missing);
+        json_t *value =
+            json_pack("{s:i, s:i, s:s}", "reached", reached, "all", all, "missing", hosts);
         heard = agents->ops->progress(agents->owner, value);
         json_decref(value);
+        free(hosts);
+        hostlist_free(missing);
     }
     agents->awaited_told = awaited;
     if (!heard)
         ev_timer_stop(loop, timer);
-}
-
-static void start_progress(struct agents *agents)
-{
-    if (!host_awaited(agents->hosts) || ev_is_active(&agents->progress))
-        return;
-    agents->awaited_told = 0;
-    ev_timer_set(&agents->progress, PROGRESS_AFTER, PROGRESS_PERIOD);
-    ev_timer_start(agents->loop, &agents->progress);
 }
 
 /* Of the hosts that are wanted those that have not been heard of. */
@@ -246,7 +232,11 @@ int agents_start(struct agents *agents, const struct idset *wanted, bool tell, s
     ev_now_update(agents->loop); /* names were looked up: the hosts' time begins now */
     if (result == 0)
         start_targets(agents, start, TREE_FIRST);
-    start_progress(agents);
+    if (host_awaited(agents->hosts) && !ev_is_active(&agents->progress)) {
+        agents->awaited_told = 0;
+        ev_timer_set(&agents->progress, PROGRESS_AFTER, PROGRESS_PERIOD);
+        ev_timer_start(agents->loop, &agents->progress);
+    }
     idset_free(start);
     idset_free(rest);
     return result;
@@ -284,20 +274,6 @@ void agents_late(struct agents *agents, const struct idset *hosts)
 
 /* ---- what became of a host ---- */
 
-/* Takes the topology. */
-static void agents_host_up(struct agents *agents, uint32_t number, struct topo *topo,
-                           const char *machine)
-{
-    const struct host *host = host_at(agents->hosts, number);
-    agents_say(agents, "%s: agent is up, %u hardware threads", host->node->host, topo->npus);
-    if (!host_up(agents->hosts, number, topo, machine)) {
-        idset_add(agents->duplicates, number);
-        agents->ops->duplicate(agents->owner, number);
-    } else if (agents->cache) {
-        topology_cache_put(agents->cache, host->node->host, host->topo, host->digest);
-    }
-}
-
 void agents_hello(struct agents *agents, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
@@ -316,8 +292,15 @@ void agents_hello(struct agents *agents, const struct frame *frame)
             error_set(&err, "its agent does not say what hardware it has");
     }
     if (topo) {
+        const struct host *host = host_at(agents->hosts, number);
         host_grant_gpus(agents->hosts, number, hello.gpus, hello.gpus_refusal);
-        agents_host_up(agents, number, topo, hello.machine);
+        agents_say(agents, "%s: agent is up, %u hardware threads", host->node->host, topo->npus);
+        if (!host_up(agents->hosts, number, topo, hello.machine)) {
+            idset_add(agents->duplicates, number);
+            agents->ops->duplicate(agents->owner, number);
+        } else if (agents->cache) {
+            topology_cache_put(agents->cache, host->node->host, host->topo, host->digest);
+        }
     } else {
         idset_free(hello.gpus);
         agents_host_failed(agents, number, mem_copy_text(error_text(&err)), -1, false);
@@ -395,9 +378,19 @@ static struct host_lines *failure_lines(const struct agents *agents)
     return lines;
 }
 
-/* How many failed of how many, and how to go on without them where others are up. */
-static void say_failed(const struct agents *agents, struct buf *text)
+/* Which hosts failed and why, how many of how many, and how to go on without them where others are up. */
+int agents_check(struct agents *agents, struct error *err)
 {
+    agents_keep(agents);
+    agents_tell_duplicates(agents);
+    struct buf text = BUF_INIT;
+    struct host_lines *lines = failure_lines(agents);
+    for (size_t i = 0; i < host_lines_count(lines); i++) {
+        char *line = host_lines_nth(lines, i);
+        buf_printf(&text, "%s%s", i ? "\n" : "", line);
+        free(line);
+    }
+    host_lines_free(lines);
     size_t failed = 0, tried = idset_count(agents->wanted), up = 0;
     struct hostlist *hosts = hostlist_new();
     for (uint32_t i = 0; i < host_count(agents->hosts); i++) {
@@ -408,34 +401,17 @@ static void say_failed(const struct agents *agents, struct buf *text)
             hostlist_append(hosts, host->node->host);
     }
     char *without = hostlist_encode(hosts);
-    if (tried > 1)
-        buf_printf(text, "\n%zu of %zu hosts did not start; nothing was run", failed, tried);
-    if (tried > 1 && up)
-        buf_printf(text, "; --exclude %s goes on without %s",
+    if (failed && tried > 1)
+        buf_printf(&text, "\n%zu of %zu hosts did not start; nothing was run", failed, tried);
+    if (failed && tried > 1 && up)
+        buf_printf(&text, "; --exclude %s goes on without %s",
                    strlen(without) <= MAX_SHOWN ? without : "HOSTLIST", failed > 1 ? "them" : "it");
+    if (failed)
+        error_set(err, "%s", buf_text(&text));
     hostlist_free(hosts);
     free(without);
-}
-
-int agents_check(struct agents *agents, struct error *err)
-{
-    agents_keep(agents);
-    agents_tell_duplicates(agents);
-    struct buf text = BUF_INIT;
-    struct host_lines *lines = failure_lines(agents);
-    size_t count = host_lines_count(lines);
-    for (size_t i = 0; i < count; i++) {
-        char *line = host_lines_nth(lines, i);
-        buf_printf(&text, "%s%s", i ? "\n" : "", line);
-        free(line);
-    }
-    if (count) {
-        say_failed(agents, &text);
-        error_set(err, "%s", buf_text(&text));
-    }
-    host_lines_free(lines);
     buf_free(&text);
-    return count ? -1 : 0;
+    return failed ? -1 : 0;
 }
 
 void agents_tell_spared(struct agents *agents)

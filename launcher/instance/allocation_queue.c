@@ -34,47 +34,21 @@ struct allocation_queue {
 
 /* ---- what it waits for ---- */
 
-static struct idset *usable_cores(const struct host *host)
-{
-    if (host->node->cores)
-        return idset_copy(host->node->cores);
-    if (host->topo)
-        return topo_allowed_cores(host->topo);
-    struct idset *all = idset_new();
-    idset_add_range(all, 0, QUEUE_ALL - 1);
-    return all;
-}
-
+/* All cores of all hosts that this run could use. */
 static struct rset *make_scope(const struct host_table *hosts)
 {
     struct rset *scope = rset_new();
     for (uint32_t i = 0; i < host_count(hosts); i++) {
         const struct host *host = host_at(hosts, i);
-        struct idset *cores = usable_cores(host);
+        struct idset *cores = host->node->cores ? idset_copy(host->node->cores)
+                              : host->topo      ? topo_allowed_cores(host->topo)
+                                                : idset_new();
+        if (!host->node->cores && !host->topo)
+            idset_add_range(cores, 0, QUEUE_ALL - 1);
         rset_append(scope, i, host->node->host, cores, host->node->gpus);
         idset_free(cores);
     }
     return scope;
-}
-
-static char *describe_wish(const struct allocation_queue *queue)
-{
-    size_t cores = 0, gpus = 0, hosts = queue->wish ? queue->wish->nnodes : 0;
-    struct buf text = BUF_INIT;
-    for (size_t i = 0; i < hosts; i++) {
-        cores += idset_count(queue->wish->nodes[i].children->cores);
-        gpus += idset_count(queue->wish->nodes[i].children->gpus);
-    }
-    if (!hosts)
-        return mem_copy_text("free cores");
-    buf_printf(&text, "%zu core%s", cores, cores > 1 ? "s" : "");
-    if (gpus)
-        buf_printf(&text, " and %zu GPU%s", gpus, gpus > 1 ? "s" : "");
-    if (hosts > 1)
-        buf_printf(&text, " on %zu nodes", hosts);
-    else
-        buf_printf(&text, " on %s", queue->wish->nodes[0].host);
-    return buf_take_text(&text);
 }
 
 static char *queue_rivals(const struct allocation_queue *queue)
@@ -87,12 +61,27 @@ static char *queue_rivals(const struct allocation_queue *queue)
  * shares them" */
 static char *describe(const struct allocation_queue *queue)
 {
-    char *what = describe_wish(queue);
+    size_t cores = 0, gpus = 0, hosts = queue->wish ? queue->wish->nnodes : 0;
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < hosts; i++) {
+        cores += idset_count(queue->wish->nodes[i].children->cores);
+        gpus += idset_count(queue->wish->nodes[i].children->gpus);
+    }
+    if (hosts)
+        buf_printf(&text, "%zu core%s", cores, cores > 1 ? "s" : "");
+    else
+        buf_add_text(&text, "free cores");
+    if (gpus)
+        buf_printf(&text, " and %zu GPU%s", gpus, gpus > 1 ? "s" : "");
+    if (hosts > 1)
+        buf_printf(&text, " on %zu nodes", hosts);
+    else if (hosts)
+        buf_printf(&text, " on %s", queue->wish->nodes[0].host);
     char *who = queue_rivals(queue);
-    char *text = mem_format("%s%s%s%s", what, *who ? ": " : "", who, *who ? QUEUE_SHARES : "");
-    free(what);
+    if (*who)
+        buf_printf(&text, ": %s%s", who, QUEUE_SHARES);
     free(who);
-    return text;
+    return buf_take_text(&text);
 }
 
 /* ---- events ---- */

@@ -26,22 +26,6 @@ static struct instance *open_own(const struct enclosing_program *program, struct
     return instance;
 }
 
-static int open_enclosing(struct enclosing_resources *outer, struct enclosing_program *program,
-                          struct instance **instance, struct error *err)
-{
-    outer->programs = program->programs;
-    outer->name = mem_format("program %s, which this run is a task of,", program->id);
-    outer->R = rset_copy(program->R);
-    if (!program->instance) {
-        *instance = open_own(program, err);
-        return *instance ? 0 : -1;
-    }
-    *instance = program->instance;
-    program->instance = NULL;
-    instance_draw_from(*instance, outer->programs);
-    return 0;
-}
-
 int enclosing_resources_open(struct enclosing_resources *outer, struct instance **instance,
                              struct error *err)
 {
@@ -52,8 +36,17 @@ int enclosing_resources_open(struct enclosing_resources *outer, struct instance 
         error_clear(&why);
         return none;
     }
-    int rc = open_enclosing(outer, program, instance, err);
-    if (rc == 0) {
+    outer->programs = program->programs;
+    outer->name = mem_format("program %s, which this run is a task of,", program->id);
+    outer->R = rset_copy(program->R);
+    if (program->instance) {
+        *instance = program->instance;
+        program->instance = NULL;
+        instance_draw_from(*instance, outer->programs);
+    } else {
+        *instance = open_own(program, err);
+    }
+    if (*instance) {
         const char *colon = strchr(program->instance_id, ':');
         const char *root = colon ? colon + 1 : program->instance_id;
         const char *own = instance_id(*instance);
@@ -61,7 +54,7 @@ int enclosing_resources_open(struct enclosing_resources *outer, struct instance 
             outer->family = mem_format("%s:%s", own, root);
     }
     enclosing_program_free(program);
-    return rc;
+    return *instance ? 0 : -1;
 }
 
 void enclosing_resources_clear(struct enclosing_resources *outer)

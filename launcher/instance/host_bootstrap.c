@@ -120,26 +120,23 @@ int host_bootstrap_check(struct host_bootstrap *bootstrap, const struct node *no
 /* ---- the command of a batch system ---- */
 
 /* A batch system starts nothing on hosts that are not its job's, and for no other user. */
-static bool job_has(const struct node_list *nodes, const struct node_list *job)
-{
-    struct host_index *index = host_index_new(job->count);
-    bool all = true;
-    for (size_t i = 0; i < job->count; i++)
-        host_index_add(index, job->list[i].host, i);
-    for (size_t i = 0; i < nodes->count && all; i++)
-        all =
-            nodes->list[i].here || (strcmp(nodes->list[i].login, nodes->list[i].host) == 0 &&
-                                    host_index_find(index, nodes->list[i].host) != HOST_INDEX_NONE);
-    host_index_free(index);
-    return all;
-}
-
 static bool is_in_job(const struct node_list *nodes, const struct batch_system *source)
 {
     if (nodes->from == source)
         return true;
     struct node_list *job = batch_system_nodes(source, (double)time(NULL), NULL);
-    bool all = job && job_has(nodes, job);
+    if (!job)
+        return false;
+    struct host_index *index = host_index_new(job->count);
+    bool all = true;
+    for (size_t i = 0; i < job->count; i++)
+        host_index_add(index, job->list[i].host, i);
+    for (size_t i = 0; i < nodes->count && all; i++) {
+        const struct node *node = &nodes->list[i];
+        all = node->here || (strcmp(node->login, node->host) == 0 &&
+                             host_index_find(index, node->host) != HOST_INDEX_NONE);
+    }
+    host_index_free(index);
     node_list_free(job);
     return all;
 }

@@ -1,3 +1,4 @@
+/* Lines about hosts: those of which the same is said share one. For agents.c, spawn_hosts.c and viewer.c. */
 #include "launcher/instance/host_lines.h"
 
 #include <ctype.h>
@@ -93,22 +94,19 @@ static struct line *new_line(struct host_lines *lines, const char *first, char *
     return &lines->lines[lines->count++];
 }
 
-static struct line *find_line(struct host_lines *lines, const char *host, const char *said)
-{
-    char *text = without_name(host, said);
-    uint32_t same = hash_table_find_text(&lines->firsts, said, first_of, lines);
-    uint32_t number = hash_table_find_text(&lines->texts, text, text_of, lines);
-    if (same == HASH_TABLE_NONE && number == HASH_TABLE_NONE)
-        return new_line(lines, said, text);
-    struct line *line = &lines->lines[same == HASH_TABLE_NONE ? number : same];
-    line->is_same |= strcmp(line->text, text) != 0;
-    free(text);
-    return line;
-}
-
 void host_lines_add(struct host_lines *lines, const char *host, const char *text, double elapsed)
 {
-    struct line *line = find_line(lines, host, text);
+    char *without = without_name(host, text);
+    uint32_t same = hash_table_find_text(&lines->firsts, text, first_of, lines);
+    uint32_t number = hash_table_find_text(&lines->texts, without, text_of, lines);
+    struct line *line;
+    if (same == HASH_TABLE_NONE && number == HASH_TABLE_NONE) {
+        line = new_line(lines, text, without);
+    } else {
+        line = &lines->lines[same == HASH_TABLE_NONE ? number : same];
+        line->is_same |= strcmp(line->text, without) != 0;
+        free(without);
+    }
     hostlist_append(line->hosts, host);
     if (elapsed > line->elapsed)
         line->elapsed = elapsed;

@@ -46,23 +46,16 @@ const char *resources_enclosing(const struct resources *resources)
     return resources->outer.programs;
 }
 
-/* By which others know it: the command of its first part. */
-static char *command_text(const struct spec *spec)
-{
-    struct buf text = BUF_INIT;
-    for (char *const *word = spec->parts[0].argv; *word; word++)
-        buf_printf(&text, "%s%s", text.len ? " " : "", *word);
-    return buf_take_text(&text);
-}
-
 int resources_enter(struct resources *resources, struct error *err)
 {
     const struct spec *spec = resources->spec;
     if (spec->dry_run || resources->entry)
         return 0;
-    char *command = command_text(spec);
-    resources->entry = entry_new(resources->instance, command, err);
-    free(command);
+    struct buf command = BUF_INIT; /* of its first part: others know it by that */
+    for (char *const *word = spec->parts[0].argv; *word; word++)
+        buf_printf(&command, "%s%s", command.len ? " " : "", *word);
+    resources->entry = entry_new(resources->instance, buf_text(&command), err);
+    buf_free(&command);
     if (!resources->entry)
         return -1;
     json_t *value = spec_to_json(spec);
@@ -101,28 +94,28 @@ static void resources_subtract_held(struct resources *resources)
     }
 }
 
-static void count_held(struct resources *resources)
+/* Reads what others hold, and what stands before this run in line, which is as good as held. */
+static int resources_read_held(struct resources *resources, struct error *err)
 {
-    resources->held_cores = resources->held_gpus = 0;
-    for (size_t i = 0; i < resources->held->nnodes; i++) {
-        resources->held_cores += idset_count(resources->held->nodes[i].children->cores);
-        resources->held_gpus += idset_count(resources->held->nodes[i].children->gpus);
-    }
-}
-
-/* What stands before this run in line is as good as held. */
-static int add_barred(struct resources *resources, struct error *err)
-{
-    struct rset *barred = entry_barred(resources->entry, err);
-    if (!barred)
+    struct rset *held = instance_held(resources->instance, err);
+    if (!held)
         return -1;
-    const struct rset *both[] = {resources->held, barred};
-    struct rset *all = barred->nnodes ? rset_union_hosts(both, 2) : resources->held;
-    if (all != resources->held)
-        rset_free(resources->held);
-    resources->held = all;
+    resources->held_cores = resources->held_gpus = 0;
+    for (size_t i = 0; i < held->nnodes; i++) {
+        resources->held_cores += idset_count(held->nodes[i].children->cores);
+        resources->held_gpus += idset_count(held->nodes[i].children->gpus);
+    }
+    struct rset *barred = resources->entry ? entry_barred(resources->entry, err) : NULL;
+    bool ok = barred || !resources->entry;
+    if (barred && barred->nnodes) {
+        struct rset *all = rset_union_hosts((const struct rset *const[]){held, barred}, 2);
+        rset_free(held);
+        held = all;
+    }
     rset_free(barred);
-    return 0;
+    resources->held = held;
+    resources->held_index = rset_host_index(held);
+    return ok ? 0 : -1;
 }
 
 int resources_refresh(struct resources *resources, struct error *err)
@@ -131,16 +124,8 @@ int resources_refresh(struct resources *resources, struct error *err)
     host_index_free(resources->held_index);
     resources->held = NULL;
     resources->held_index = NULL;
-    if (resources->instance && !resources->spec->overlap) {
-        resources->held = instance_held(resources->instance, err);
-        if (!resources->held)
-            return -1;
-        count_held(resources);
-        int rc = resources->entry ? add_barred(resources, err) : 0;
-        resources->held_index = rset_host_index(resources->held);
-        if (rc < 0)
-            return -1;
-    }
+    if (resources->instance && !resources->spec->overlap && resources_read_held(resources, err) < 0)
+        return -1;
     resources_subtract_held(resources);
     return 0;
 }

@@ -20,21 +20,6 @@ struct idset *resources_cores(const struct resources *resources, uint32_t host)
 
 /* ---- GPUs ---- */
 
-/* By R or by the topology; NULL where there are none. */
-static struct idset *all_gpus(const struct resources *resources, uint32_t host)
-{
-    const struct node *node = host_at(resources->hosts, host)->node;
-    const struct topo *topo = host_at(resources->hosts, host)->topo;
-    if (node->gpus ? idset_empty(node->gpus) : !topo->ngpus)
-        return NULL;
-    if (node->gpus)
-        return idset_copy(node->gpus);
-    struct idset *gpus = idset_new();
-    for (size_t i = 0; i < topo->ngpus; i++)
-        idset_add(gpus, topo->gpus[i].id);
-    return gpus;
-}
-
 /* Those of a host that tprun may give out: on this machine those that it may see itself, elsewhere those
  * that its agent was granted. NULL with a sentence. */
 static struct idset *host_gpus(const struct host *host, const struct idset *gpus, struct error *err)
@@ -48,28 +33,27 @@ static struct idset *host_gpus(const struct host *host, const struct idset *gpus
     return host->granted_gpus ? idset_intersect(gpus, host->granted_gpus) : idset_copy(gpus);
 }
 
-/* Nothing is ever widened. Takes the set. */
-static struct idset *seen_gpus(struct resources *resources, uint32_t number, struct idset *gpus,
-                               struct error *err)
-{
-    const struct host *host = host_at(resources->hosts, number);
-    if (!resources->wants_gpus)
-        return gpus;
-    struct idset *seen = host_gpus(host, gpus, err);
-    if (host->node->here)
-        resources->gpus_hidden = seen && !idset_equal(seen, gpus);
-    idset_free(gpus);
-    return seen ? seen : (error_prefix(err, "%s", host->node->host), NULL);
-}
-
-int resources_gpus(struct resources *resources, uint32_t host, struct idset **gpus,
+int resources_gpus(struct resources *resources, uint32_t number, struct idset **gpus,
                    struct error *err)
 {
-    *gpus = all_gpus(resources, host);
-    if (!*gpus)
+    const struct host *host = host_at(resources->hosts, number);
+    const struct idset *by_R = host->node->gpus;
+    *gpus = NULL;
+    if (by_R ? idset_empty(by_R) : !host->topo->ngpus)
         return 0;
-    *gpus = seen_gpus(resources, host, *gpus, err);
-    return *gpus ? 0 : -1;
+    struct idset *all = by_R ? idset_copy(by_R) : idset_new();
+    for (size_t i = 0; !by_R && i < host->topo->ngpus; i++)
+        idset_add(all, host->topo->gpus[i].id);
+    if (!resources->wants_gpus) {
+        *gpus = all;
+        return 0;
+    }
+    /* Nothing is ever widened. */
+    *gpus = host_gpus(host, all, err);
+    if (host->node->here)
+        resources->gpus_hidden = *gpus && !idset_equal(*gpus, all);
+    idset_free(all);
+    return *gpus ? 0 : error_prefix(err, "%s", host->node->host);
 }
 
 /* ---- all of it, as an R ---- */
@@ -80,52 +64,32 @@ int ranked_compare(const void *a, const void *b)
     return (one->rank > other->rank) - (one->rank < other->rank);
 }
 
-/* Those whose topology is known, as R has them: ascending. Caller frees. */
-static struct ranked *rank_hosts(const struct resources *resources, size_t *count)
-{
-    uint32_t nhosts = host_count(resources->hosts);
-    struct ranked *hosts = mem_array(nhosts, sizeof(*hosts));
-    *count = 0;
-    for (uint32_t i = 0; i < nhosts; i++) {
-        const struct host *host = host_at(resources->hosts, i);
-        if (host->topo)
-            hosts[(*count)++] = (struct ranked){host->node->target, i};
-    }
-    qsort(hosts, *count, sizeof(*hosts), ranked_compare);
-    return hosts;
-}
-
 /* Where a batch system granted a number of cores, and did not say which: those that programs of the
- * job hold, and the first others. Takes the set. */
-static struct idset *granted_cores(const struct resources *resources, uint32_t host,
-                                   struct idset *all)
-{
-    const struct node *node = host_at(resources->hosts, host)->node;
-    const struct rset_node *held = resources_held_of(resources, host);
-    if (!host_nodes(resources->hosts)->limits_cores || !node->limit ||
-        idset_count(all) <= node->limit)
-        return all;
-    struct idset *cores = held ? idset_intersect(all, held->children->cores) : idset_new();
-    IDSET_FOREACH(core, all)
-    {
-        if (idset_count(cores) >= node->limit)
-            break;
-        idset_add(cores, core);
-    }
-    idset_free(all);
-    return cores;
-}
-
+ * job hold, and the first others. */
 static int resources_free_add_host(struct resources *resources, struct rset *R,
                                    const struct ranked *ranked, struct error *err)
 {
     uint32_t host = (uint32_t)ranked->index;
+    const struct node *node = host_at(resources->hosts, host)->node;
+    const struct rset_node *held = resources_held_of(resources, host);
     struct idset *gpus;
     if (resources_gpus(resources, host, &gpus, err) < 0)
         return -1;
-    struct idset *cores = granted_cores(resources, host, resources_cores(resources, host));
+    struct idset *cores = resources_cores(resources, host);
+    if (host_nodes(resources->hosts)->limits_cores && node->limit &&
+        idset_count(cores) > node->limit) {
+        struct idset *all = cores;
+        cores = held ? idset_intersect(all, held->children->cores) : idset_new();
+        IDSET_FOREACH(core, all)
+        {
+            if (idset_count(cores) >= node->limit)
+                break;
+            idset_add(cores, core);
+        }
+        idset_free(all);
+    }
     if (!idset_empty(cores))
-        rset_append(R, ranked->rank, host_at(resources->hosts, host)->node->host, cores, gpus);
+        rset_append(R, ranked->rank, node->host, cores, gpus);
     idset_free(cores);
     idset_free(gpus);
     return 0;
@@ -161,9 +125,17 @@ struct rset *resources_R(struct resources *resources, struct error *err)
 {
     const struct rset *from = host_nodes(resources->hosts)->R;
     struct rset *R = rset_new();
-    size_t count;
-    struct ranked *hosts = rank_hosts(resources, &count);
+    uint32_t nhosts = host_count(resources->hosts);
+    struct ranked *hosts = mem_array(nhosts, sizeof(*hosts));
+    size_t count = 0;
     int rc = 0;
+    /* Those whose topology is known, ascending as R has them. */
+    for (uint32_t i = 0; i < nhosts; i++) {
+        const struct host *host = host_at(resources->hosts, i);
+        if (host->topo)
+            hosts[count++] = (struct ranked){host->node->target, i};
+    }
+    qsort(hosts, count, sizeof(*hosts), ranked_compare);
     for (size_t i = 0; i < count && rc == 0; i++)
         rc = resources_free_add_host(resources, R, &hosts[i], err);
     if (rc == 0) {
@@ -179,7 +151,7 @@ struct rset *resources_R(struct resources *resources, struct error *err)
     return R;
 }
 
-/* What of a host's cores and GPUs this run may use now. */
+/* ---- what is free of them ---- */
 
 struct idset *resources_free_cores(const struct resources *resources, uint32_t host)
 {
