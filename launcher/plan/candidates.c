@@ -1,4 +1,4 @@
-/* Hosts that tasks may be placed on, and what they may use of each. */
+/* Hosts that a program's first tasks may be placed on, and what they may use of each, for first_plan.c. */
 #include "launcher/plan/candidates.h"
 
 #include <assert.h>
@@ -47,14 +47,6 @@ static uint32_t task_limit(const struct candidates_source *source, uint32_t host
     return limit || !more ? limit : 1;
 }
 
-static struct idset *candidate_cores(const struct candidates_source *source, uint32_t host)
-{
-    const struct rset_node *granted = shape_allocation_of(source->shapes, host);
-    if (!source->shapes)
-        return resources_free_cores(source->resources, host);
-    return granted ? idset_copy(granted->children->cores) : idset_new();
-}
-
 /* R told what there is before it was known what tprun's own environment hides. */
 static int granted_gpus(const struct candidates_source *source, uint32_t host, struct idset **gpus,
                         struct error *err)
@@ -88,7 +80,11 @@ int candidates_find(const struct candidates_source *source, struct candidates *c
         const struct host *host = host_at(hosts, i);
         if (!host->topo || (source->choice && !host_choice_wants(source->choice, i)))
             continue;
-        struct idset *cores = candidate_cores(source, i), *gpus;
+        const struct rset_node *granted = shape_allocation_of(source->shapes, i);
+        struct idset *cores = !source->shapes ? resources_free_cores(source->resources, i)
+                              : granted       ? idset_copy(granted->children->cores)
+                                              : idset_new();
+        struct idset *gpus;
         bool full;
         uint32_t limit = task_limit(source, i, &full);
         if (full || idset_empty(cores)) {

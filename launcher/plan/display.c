@@ -1,4 +1,4 @@
-/* What is shown of a plan, and what the kernel made of it. */
+/* What is shown of a plan, and what the kernel made of it, for program_start.c and program_frames.c. */
 #include "launcher/plan/display.h"
 
 #include <stdlib.h>
@@ -100,47 +100,35 @@ static void note_crowd(struct display *display)
     free(note);
 }
 
-/* Where nothing says how many tasks there are to be, and they are not in a program that has said so
- * before. */
-static bool is_one_by_default(const struct display *display, const struct node_list *nodes)
-{
-    const struct spec *spec = display->spec;
-    const struct spec_part *part = &spec->parts[0];
-    return !spec->overlap && spec->nparts == 1 && plan_layout(display->plan)->ntasks == 1 &&
-           !part->ntasks && !part->fill && !spec->nnodes && !part->per && !part->shape &&
-           !part->taskmap && !part->rankfile && !resources_enclosing(display->resources) &&
-           !nodes->enclosed;
-}
-
 /* The slots or cores that a node is said to have here; 0: nothing is said of that. */
 static size_t granted_count(const struct node *node)
 {
     return node->cores ? idset_count(node->cores) : node->limit;
 }
 
-/* All nodes' together; 0 where one says nothing. */
-static size_t granted_sum(const struct node_list *nodes)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < nodes->count; i++) {
-        size_t count = granted_count(&nodes->list[i]);
-        if (!count)
-            return 0;
-        sum += count;
-    }
-    return sum;
-}
-
-/* A batch script's author who knows other launchers expects a task for each slot. */
+/* A batch script's author who knows other launchers expects a task for each slot. Noted where nothing says
+ * how many tasks there are to be, and they are not in a program that has said so before. */
 static void note_unused(struct display *display, const struct node_list *nodes)
 {
+    const struct spec *spec = display->spec;
+    const struct spec_part *part = &spec->parts[0];
     const struct layout *layout = plan_layout(display->plan);
+    if (layout->ntasks != 1 || spec->nparts != 1 || spec->overlap || spec->nnodes || part->ntasks ||
+        part->fill || part->per || part->shape || part->taskmap || part->rankfile ||
+        resources_enclosing(display->resources) || nodes->enclosed)
+        return;
     const struct layout_used_node *used = &layout->nodes[0];
     const struct node *node = &nodes->list[plan_candidates(display->plan)->hosts[used->source]];
-    size_t cores = layout->bound ? idset_count(used->claim) : SIZE_MAX;
-    if (!is_one_by_default(display, nodes) || (nodes->count == 1 && granted_count(node) <= cores))
+    size_t cores = layout->bound ? idset_count(used->claim) : SIZE_MAX, sum = 0;
+    if (nodes->count == 1 && granted_count(node) <= cores)
         return;
-    size_t sum = granted_sum(nodes);
+    bool all_say = true;
+    for (size_t i = 0; i < nodes->count && all_say; i++) {
+        size_t count = granted_count(&nodes->list[i]);
+        sum += count;
+        all_say = count;
+    }
+    sum = all_say ? sum : 0;
     bool slots = !nodes->limits_cores && !node->cores;
     char *unused = sum ? mem_format("the %zu %s on %zu node%s", sum, slots ? "slots" : "cores",
                                     nodes->count, nodes->count == 1 ? "" : "s")

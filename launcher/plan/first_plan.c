@@ -75,18 +75,6 @@ static int check_on(const struct first_plan *first, struct error *err)
                      first->spec->on, host);
 }
 
-/* Caller frees. */
-static struct layout_part *first_plan_parts(const struct first_plan *first)
-{
-    const struct spec *spec = first->spec;
-    struct layout_part *parts = mem_array(spec->nparts, sizeof(*parts));
-    for (size_t i = 0; i < spec->nparts; i++) {
-        parts[i] = spec_part_layout(&spec->parts[i]);
-        parts[i].rankfile = host_choice_rankfile(first->choice, i);
-    }
-    return parts;
-}
-
 static int check_any(const struct first_plan *first, const struct candidates *candidates,
                      struct error *err)
 {
@@ -108,10 +96,15 @@ static int check_any(const struct first_plan *first, const struct candidates *ca
 /* Without a claim. */
 static struct plan *lay_out(const struct first_plan *first, struct error *err)
 {
+    const struct spec *spec = first->spec;
     struct candidates candidates = {0};
-    struct candidates_source source = {first->spec, first->resources,
-                                       first->trial ? NULL : first->choice, first->shapes};
-    struct layout_part *parts = first_plan_parts(first);
+    struct candidates_source source = {spec, first->resources, first->trial ? NULL : first->choice,
+                                       first->shapes};
+    struct layout_part *parts = mem_array(spec->nparts, sizeof(*parts));
+    for (size_t i = 0; i < spec->nparts; i++) {
+        parts[i] = spec_part_layout(&spec->parts[i]);
+        parts[i].rankfile = host_choice_rankfile(first->choice, i);
+    }
     if (check_on(first, err) < 0 || candidates_find(&source, &candidates, err) < 0 ||
         shape_allocation_fill_parts(first->shapes, parts, candidates.nodes, candidates.count, err) <
             0 ||
@@ -122,9 +115,9 @@ static struct plan *lay_out(const struct first_plan *first, struct error *err)
     }
     struct layout_request request = {.slots_where = resources_limits_source(first->resources),
                                      .claim_all = first->shapes,
-                                     .node_count = first->spec->nnodes,
+                                     .node_count = spec->nnodes,
                                      .parts = parts,
-                                     .nparts = (uint32_t)first->spec->nparts,
+                                     .nparts = (uint32_t)spec->nparts,
                                      .hosts = host_names(first->hosts),
                                      .nhosts = host_count(first->hosts),
                                      .positions = candidates.hosts};
@@ -174,27 +167,21 @@ struct plan *first_plan_make(struct first_plan *first, struct error *err)
 
 /* ---- with nothing held ---- */
 
-/* Hosts that were not asked are as the instance remembers them. */
-static bool lend_topologies(struct first_plan *first)
-{
-    bool all = true;
-    for (uint32_t i = 0; i < host_count(first->hosts); i++) {
-        const struct host *host = host_at(first->hosts, i);
-        if (host->state != HOST_UNUSED && host->state != HOST_STARTING)
-            continue;
-        struct topo *known = agents_known_topology(first->agents, i);
-        if (known)
-            host_lend(first->hosts, i, known);
-        all &= known != NULL;
-    }
-    return all;
-}
-
 struct rset *first_plan_fits_ever(struct first_plan *first, bool *known, struct error *err)
 {
     if (first->shapes)
         return shape_allocation_fits_ever(first->shapes, known, err);
-    *known = lend_topologies(first);
+    /* Hosts that were not asked are as the instance remembers them. */
+    *known = true;
+    for (uint32_t i = 0; i < host_count(first->hosts); i++) {
+        const struct host *host = host_at(first->hosts, i);
+        if (host->state != HOST_UNUSED && host->state != HOST_STARTING)
+            continue;
+        struct topo *topo = agents_known_topology(first->agents, i);
+        if (topo)
+            host_lend(first->hosts, i, topo);
+        *known &= topo != NULL;
+    }
     first->trial = true;
     resources_ignore_held(first->resources, true);
     struct plan *plan = lay_out(first, err);

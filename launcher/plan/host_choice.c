@@ -1,4 +1,4 @@
-/* Which hosts are wanted: by counts, or as rank files and task maps name them. */
+/* Which hosts are wanted, for program_start.c: by counts, or as rank files and task maps name them. */
 #include "launcher/plan/host_choice.h"
 
 #include <stdlib.h>
@@ -49,20 +49,14 @@ static void add_aliases(struct rankfile *file, const uint32_t *node, const char 
             file->hosts[host[i]].alias = mem_copy_text(own);
 }
 
-static const char *name_of_here(const struct host_table *hosts)
-{
-    for (uint32_t i = 0; i < host_count(hosts); i++)
-        if (host_at(hosts, i)->node->here)
-            return host_names(hosts)[i];
-    return NULL;
-}
-
 /* A host that is not there is refused before any agent is started. */
 static int check_rankfile(const struct host_table *hosts, struct rankfile *file, uint32_t nranks,
                           struct error *err)
 {
     uint32_t *node = mem_array(file->nhosts, sizeof(*node)), count = host_count(hosts);
-    const char *own = name_of_here(hosts);
+    const char *own = NULL; /* name of this machine, if it is there */
+    for (uint32_t i = 0; i < count && !own; i++)
+        own = host_at(hosts, i)->node->here ? host_names(hosts)[i] : NULL;
     rankfile_find_nodes(file, 0, host_names(hosts), count, node, NULL);
     if (own)
         add_aliases(file, node, own);
@@ -139,16 +133,6 @@ static bool is_full(const struct host_choice *choice, uint32_t host)
 
 /* ---- by name ---- */
 
-static void want_of_file(const struct host_table *hosts, const struct rankfile *file, bool *named)
-{
-    uint32_t *node = mem_array(file->nhosts, sizeof(*node));
-    rankfile_find_nodes(file, 0, host_names(hosts), host_count(hosts), node, NULL);
-    for (uint32_t i = 0; i < file->nhosts; i++)
-        if (node[i] != RANKFILE_NO_NODE)
-            named[node[i]] = true;
-    free(node);
-}
-
 static void want_of_map(const struct host_table *hosts, const struct taskmap *map, bool *named)
 {
     for (size_t i = 0; i < map->nblocks; i++)
@@ -160,9 +144,16 @@ static void want_of_map(const struct host_table *hosts, const struct taskmap *ma
 /* False where the part leaves open which hosts it uses. */
 static bool want_of_part(const struct host_choice *choice, size_t part, bool *named)
 {
+    const struct rankfile *file = choice->rankfiles[part];
     struct taskmap_scheme deal;
-    if (choice->rankfiles[part]) {
-        want_of_file(choice->hosts, choice->rankfiles[part], named);
+    if (file) {
+        uint32_t *node = mem_array(file->nhosts, sizeof(*node));
+        rankfile_find_nodes(file, 0, host_names(choice->hosts), host_count(choice->hosts), node,
+                            NULL);
+        for (uint32_t i = 0; i < file->nhosts; i++)
+            if (node[i] != RANKFILE_NO_NODE)
+                named[node[i]] = true;
+        free(node);
         return true;
     }
     if (taskmap_scheme_parse(choice->spec->parts[part].taskmap, &deal, NULL) < 0)
@@ -174,20 +165,16 @@ static bool want_of_part(const struct host_choice *choice, size_t part, bool *na
     return map;
 }
 
-/* Goes along with the part before. */
-static bool joins_part_before(const struct host_choice *choice, size_t part)
-{
-    struct layout_part layout = spec_part_layout(&choice->spec->parts[part]);
-    layout.rankfile = choice->rankfiles[part];
-    return part > 0 && !policy_is_own(&layout);
-}
-
 static bool choose_by_name(struct host_choice *choice)
 {
     bool *named = mem_array(host_count(choice->hosts), sizeof(*named));
     bool all = true;
-    for (size_t i = 0; i < choice->spec->nparts && all; i++)
-        all = joins_part_before(choice, i) || want_of_part(choice, i, named);
+    for (size_t i = 0; i < choice->spec->nparts && all; i++) {
+        struct layout_part layout = spec_part_layout(&choice->spec->parts[i]);
+        layout.rankfile = choice->rankfiles[i];
+        bool joins_part_before = i > 0 && !policy_is_own(&layout);
+        all = joins_part_before || want_of_part(choice, i, named);
+    }
     for (uint32_t i = 0; i < host_count(choice->hosts) && all; i++) {
         choice->wanted[i] = named[i] && !is_full(choice, i);
         choice->spare[i] = false;
@@ -257,24 +244,18 @@ static size_t likely_hosts(const struct spec *spec)
     return hosts;
 }
 
-/* With -N and --oversubscribe any hosts would do, but those with room for all are better: which these are
- * has to be asked. */
-static bool prefers_room(const struct spec *spec)
-{
-    for (size_t i = 0; spec->nnodes && i < spec->nparts; i++)
-        if (spec->parts[i].oversubscribe)
-            return true;
-    return false;
-}
-
 /* A run on a few of many hosts need not wake them all. A host of which nothing is known counts as
  * one that has room. */
 static void choose_by_count(struct host_choice *choice)
 {
     const struct spec *spec = choice->spec;
     size_t cores = likely_cores(spec), found = 0, count = 0;
-    bool ask_all = prefers_room(spec);
+    bool ask_all = false;
     choice->hosts_needed = likely_hosts(spec);
+    /* With -N and --oversubscribe any hosts would do, but those with room for all are better: which these are
+     * has to be asked. */
+    for (size_t i = 0; spec->nnodes && i < spec->nparts; i++)
+        ask_all |= spec->parts[i].oversubscribe;
     for (uint32_t i = 0; i < host_count(choice->hosts); i++) {
         bool known = resources_free_of_R(choice->resources, i);
         size_t share = known ? likely_share(choice, i) : 0;

@@ -1,3 +1,4 @@
+/* The file of --draw, for display.c: checked before the run, and written whole or not at all. */
 #include "launcher/plan/picture_file.h"
 
 #include <errno.h>
@@ -16,15 +17,6 @@
 static int say(const char *path, const char *why, struct error *err)
 {
     return error_set(err, "--draw: cannot write %s: %s", path, why);
-}
-
-/* The directory that the file is in; caller frees. */
-static char *picture_file_directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return mem_copy_text(".");
-    return slash == path ? mem_copy_text("/") : mem_copy_text_n(path, (size_t)(slash - path));
 }
 
 /* Where a link leads, as far as there is something; the path itself otherwise. Caller frees. */
@@ -58,7 +50,11 @@ int picture_file_check(const char *path, struct error *err)
         return say(path, "it is a directory; name a file in it", err);
     if (check_target(path, err) < 0)
         return -1;
-    char *real = follow(path), *directory = picture_file_directory_of(real);
+    char *real = follow(path);
+    const char *slash = strrchr(real, '/');
+    char *directory = !slash          ? mem_copy_text(".")
+                      : slash == real ? mem_copy_text("/")
+                                      : mem_copy_text_n(real, (size_t)(slash - real));
     int rc = 0;
     if (access(directory, W_OK | X_OK) < 0) {
         char *why = mem_format("directory %s: %s", directory, strerror(errno));
@@ -84,22 +80,18 @@ static int open_draft(const char *real, char **draft)
     return fd;
 }
 
-static int fill_draft(int fd, const char *real, const char *bytes, size_t len)
-{
-    struct stat st;
-    int rc = 0;
-    if (stat(real, &st) == 0)
-        rc = fchmod(fd, st.st_mode & 0777);
-    return rc == 0 ? file_write_all(fd, bytes, len) : -1;
-}
-
 int picture_file_write(const char *path, const char *bytes, size_t len, struct error *err)
 {
     if (picture_file_check(path, err) < 0)
         return -1;
     char *real = follow(path), *draft;
     int fd = open_draft(real, &draft);
-    int rc = fd < 0 ? -1 : fill_draft(fd, real, bytes, len);
+    struct stat st;
+    int rc = fd < 0 ? -1 : 0;
+    if (rc == 0 && stat(real, &st) == 0) /* the mode of what is there already */
+        rc = fchmod(fd, st.st_mode & 0777);
+    if (rc == 0)
+        rc = file_write_all(fd, bytes, len);
     int saved = errno;
     if (fd >= 0 && close(fd) < 0 && rc == 0) {
         saved = errno;

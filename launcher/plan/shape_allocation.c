@@ -28,26 +28,15 @@ struct shape_allocation {
 
 /* ---- before there is anything ---- */
 
-static struct request *shape_allocation_read_request(const char *text, struct error *err)
-{
-    struct shape *shape = shape_decode(text, err);
-    struct request *request = shape ? request_from_shape(shape, err) : NULL;
-    shape_free(shape);
-    return request;
-}
-
-static bool has_topology(const struct rset *R)
-{
-    const char *writer = json_string_value(json_object_get(R->scheduling, "writer"));
-    return writer && strcmp(writer, SCHEDULING_WRITER) == 0 &&
-           json_array_size(json_object_get(R->scheduling, "children")) > 0;
-}
-
 /* Whether R says where on the nodes cores and GPUs are, and all of it is the run's: then it needs no
  * agent to know what to give. */
 static bool R_will_do(const struct node_list *nodes)
 {
-    if (!nodes->R || nodes->R->nnodes != nodes->count || !has_topology(nodes->R))
+    if (!nodes->R || nodes->R->nnodes != nodes->count)
+        return false;
+    const char *writer = json_string_value(json_object_get(nodes->R->scheduling, "writer"));
+    if (!writer || strcmp(writer, SCHEDULING_WRITER) != 0 ||
+        json_array_size(json_object_get(nodes->R->scheduling, "children")) == 0)
         return false;
     for (size_t i = 0; i < nodes->count; i++) {
         const struct node *node = &nodes->list[i];
@@ -73,7 +62,9 @@ int shape_allocation_open(const struct spec *spec, struct resources *resources,
     made->slots = mem_array(spec->nparts, sizeof(struct layout_slot *));
     made->early = R_will_do(host_nodes(resources_hosts(resources)));
     for (size_t i = 0; i < spec->nparts; i++) {
-        made->requests[i] = shape_allocation_read_request(spec->parts[i].shape, err);
+        struct shape *shape = shape_decode(spec->parts[i].shape, err);
+        made->requests[i] = shape ? request_from_shape(shape, err) : NULL;
+        shape_free(shape);
         if (made->requests[i])
             continue;
         shape_allocation_free(made);
@@ -208,15 +199,6 @@ static bool has_gpus(const struct treepool_grant *given)
     return false;
 }
 
-/* Two names of one machine, in an R that was allocated from before anybody looked. */
-static int refuse_node(const struct treepool_grant *given, uint32_t rank, struct error *err)
-{
-    return error_set(err,
-                     "--shape: %s was allocated, but its machine is another node as well: name it "
-                     "once in R, or leave one out (--exclude)",
-                     rset_find_rank(given->R, rank)->host);
-}
-
 /* Slots name nodes of R, a layout its own. */
 static int place_slots(const struct layout_node *nodes, uint32_t nnodes,
                        const struct treepool_grant *given, struct layout_slot **placed,
@@ -235,8 +217,11 @@ static int place_slots(const struct layout_node *nodes, uint32_t nnodes,
             bsearch(&wanted, ranked, nnodes, sizeof(*ranked), ranked_compare);
         if (found)
             slots[i] = (struct layout_slot){(uint32_t)found->index, slot->cores, slot->gpus};
-        else
-            rc = refuse_node(given, slot->rank, err);
+        else /* two names of one machine, in an R that was allocated from before anybody looked */
+            rc = error_set(err,
+                           "--shape: %s was allocated, but its machine is another node as well: "
+                           "name it once in R, or leave one out (--exclude)",
+                           rset_find_rank(given->R, slot->rank)->host);
     }
     free(ranked);
     return rc;

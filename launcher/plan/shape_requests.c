@@ -1,3 +1,4 @@
+/* What the shapes of all parts of a program are given out of one R, for shape_allocation.c. */
 #include "launcher/plan/shape_requests.h"
 
 #include <stdlib.h>
@@ -18,24 +19,6 @@ void shape_requests_free(struct shape_requests *allotment)
 
 /* ---- all that was granted, as one R ---- */
 
-/* What the parts have of a node; NULL where that is nothing. */
-static struct rset_children *join_node(const struct shape_requests *allotment, uint32_t rank)
-{
-    struct rset_children *all = NULL;
-    for (size_t i = 0; i < allotment->nparts; i++) {
-        const struct rset_node *node = rset_find_rank(allotment->parts[i]->R, rank);
-        if (!node)
-            continue;
-        if (!all) {
-            all = mem_alloc(sizeof(*all));
-            *all = (struct rset_children){idset_new(), idset_new()};
-        }
-        idset_add_set(all->cores, node->children->cores);
-        idset_add_set(all->gpus, node->children->gpus);
-    }
-    return all;
-}
-
 static bool is_granted(const struct rset_node *node, void *arg)
 {
     const struct shape_requests *allotment = arg;
@@ -51,12 +34,18 @@ static struct rset *join_parts(struct shape_requests *allotment, const struct rs
 {
     struct rset *nodes = rset_select(R, is_granted, allotment), *joined = rset_new();
     for (size_t i = 0; i < nodes->nnodes; i++) {
-        const struct rset_node *node = &nodes->nodes[i];
-        struct rset_children *all = join_node(allotment, node->rank);
-        rset_append(joined, node->rank, node->host, all->cores, all->gpus);
-        idset_free(all->cores);
-        idset_free(all->gpus);
-        free(all);
+        struct idset *cores = idset_new(), *gpus = idset_new();
+        for (size_t part = 0; part < allotment->nparts; part++) {
+            const struct rset_node *node =
+                rset_find_rank(allotment->parts[part]->R, nodes->nodes[i].rank);
+            if (!node)
+                continue;
+            idset_add_set(cores, node->children->cores);
+            idset_add_set(gpus, node->children->gpus);
+        }
+        rset_append(joined, nodes->nodes[i].rank, nodes->nodes[i].host, cores, gpus);
+        idset_free(cores);
+        idset_free(gpus);
     }
     scheduling_describe(joined, R);
     for (size_t i = 0; i < allotment->nparts; i++)
@@ -129,24 +118,21 @@ enum treepool_answer shape_requests_make(const struct rset *R, const struct rset
 
 /* ---- slots ---- */
 
-static json_t *slot_to_json(const struct treepool_grant *grant, size_t index, size_t part)
-{
-    const struct treepool_slot *slot = &grant->slots[index];
-    const struct rset_node *node = rset_find_rank(grant->R, slot->rank);
-    char *cores = idset_encode(slot->cores), *gpus = idset_encode(slot->gpus);
-    json_t *value =
-        json_pack("{s:I, s:I, s:s, s:s, s:s}", "part", (json_int_t)part, "rank",
-                  (json_int_t)slot->rank, "host", node->host, "cores", cores, "gpus", gpus);
-    free(cores);
-    free(gpus);
-    return value;
-}
-
 json_t *shape_requests_slots(const struct shape_requests *allotment)
 {
     json_t *list = json_array();
-    for (size_t part = 0; part < allotment->nparts; part++)
-        for (size_t i = 0; i < allotment->parts[part]->nslots; i++)
-            json_array_append_new(list, slot_to_json(allotment->parts[part], i, part));
+    for (size_t part = 0; part < allotment->nparts; part++) {
+        const struct treepool_grant *grant = allotment->parts[part];
+        for (size_t i = 0; i < grant->nslots; i++) {
+            const struct treepool_slot *slot = &grant->slots[i];
+            const char *host = rset_find_rank(grant->R, slot->rank)->host;
+            char *cores = idset_encode(slot->cores), *gpus = idset_encode(slot->gpus);
+            json_array_append_new(list, json_pack("{s:I, s:I, s:s, s:s, s:s}", "part",
+                                                  (json_int_t)part, "rank", (json_int_t)slot->rank,
+                                                  "host", host, "cores", cores, "gpus", gpus));
+            free(cores);
+            free(gpus);
+        }
+    }
     return json_pack("{s:i, s:o}", "version", 1, "slots", list);
 }

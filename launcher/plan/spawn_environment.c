@@ -1,3 +1,4 @@
+/* Changes of the environment that a spawn asks for, for spawn_spec.c. */
 #include "launcher/plan/spawn_environment.h"
 
 #include <fnmatch.h>
@@ -9,15 +10,6 @@
 
 /* ---- what is there ---- */
 
-static char *inherited(const struct spec *base, const char *name)
-{
-    size_t len = strlen(name);
-    for (char **at = base->environment; at && *at; at++)
-        if (strncmp(*at, name, len) == 0 && (*at)[len] == '=')
-            return mem_copy_text(*at + len + 1);
-    return NULL;
-}
-
 /* Whether this entry of a part's list says something about the name. */
 static bool concerns(const json_t *entry, const char *key, const char *name, bool glob)
 {
@@ -28,7 +20,7 @@ static bool concerns(const json_t *entry, const char *key, const char *name, boo
     return yes;
 }
 
-/* NULL: none; the caller frees. The last that is said counts. */
+/* What tasks of the part would have; the last that is said counts. NULL: none; the caller frees. */
 static char *current(const json_t *part, const struct spec *base, const char *name)
 {
     const json_t *list = json_object_get(part, "env");
@@ -39,7 +31,11 @@ static char *current(const json_t *part, const struct spec *base, const char *na
         if (concerns(entry, "remove", name, true))
             return NULL;
     }
-    return inherited(base, name);
+    size_t len = strlen(name);
+    for (char **at = base->environment; at && *at; at++)
+        if (strncmp(*at, name, len) == 0 && (*at)[len] == '=')
+            return mem_copy_text(*at + len + 1);
+    return NULL;
 }
 
 /* ---- what is changed ---- */

@@ -1,5 +1,5 @@
-/* Which hosts that have no agent yet tasks that are spawned need. As at the beginning, no more of a large R
- * are started than are likely to be used. */
+/* Which hosts that have no agent yet are needed by tasks that are spawned, for program/spawn.c. As at the
+ * beginning, no more of a large R are started than are likely to be used. */
 #include "launcher/plan/spawn_hosts.h"
 
 #include <stdlib.h>
@@ -25,14 +25,7 @@ static bool is_without_agent(const struct host_table *hosts, uint32_t index)
     return !host->topo && host->state != HOST_DUPLICATE;
 }
 
-static bool is_any_without_agent(const struct host_table *hosts, const struct idset *started)
-{
-    for (uint32_t i = 0; i < host_count(hosts); i++)
-        if (is_without_agent(hosts, i) && !idset_has(started, i))
-            return true;
-    return false;
-}
-
+/* What is free on each host, where that is known. */
 static void spawn_hosts_count_cores(struct host_need *choice)
 {
     struct rset *unused = spawn_plan_unused(choice->request);
@@ -104,7 +97,10 @@ struct idset *spawn_hosts_choose(const struct spawn_request *request, const stru
     const struct host_table *hosts = resources_hosts(request->resources);
     struct host_need choice = {
         .request = request, .hosts = hosts, .started = started, .chosen = idset_new()};
-    if (!is_any_without_agent(hosts, started))
+    bool any = false;
+    for (uint32_t i = 0; i < host_count(hosts) && !any; i++)
+        any = is_without_agent(hosts, i) && !idset_has(started, i);
+    if (!any)
         return choice.chosen;
     choice.usable = mem_array(host_count(hosts), sizeof(bool));
     choice.left = mem_array(host_count(hosts), sizeof(size_t));

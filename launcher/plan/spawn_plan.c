@@ -108,14 +108,6 @@ bool spawn_plan_host_named(const struct node *node, const struct hostlist *hosts
     return false;
 }
 
-static bool is_named_by_any(const struct spawn_request *request, const struct node *node)
-{
-    for (size_t i = 0; i < request->spec->nparts; i++)
-        if (spawn_plan_host_named(node, request->hosts[i]))
-            return true;
-    return false;
-}
-
 static void add_candidate(const struct spawn_request *request, struct candidates *candidates,
                           const struct host *host, const struct rset_children *what, bool shared)
 {
@@ -171,7 +163,10 @@ static void find_spawn_candidates(const struct spawn_request *request, struct rs
     for (uint32_t i = 0; i < host_count(hosts); i++) {
         const struct host *host = host_at(hosts, i);
         size_t at = host_index_find(index, host->node->host);
-        if (at != HOST_INDEX_NONE && host->state == HOST_UP && is_named_by_any(request, host->node))
+        bool named = false; /* by some part */
+        for (size_t part = 0; part < request->spec->nparts && !named; part++)
+            named = spawn_plan_host_named(host->node, request->hosts[part]);
+        if (at != HOST_INDEX_NONE && host->state == HOST_UP && named)
             add_candidate(request, candidates, host, from->nodes[at].children, shared);
     }
     host_index_free(index);
@@ -223,18 +218,6 @@ static struct plan *plan_on(const struct spawn_request *request, struct rset *fr
     return plan;
 }
 
-/* Whether a core of the plan has tasks of the program. */
-static bool is_beside_others(const struct spawn_request *request, const struct rset *claim)
-{
-    bool beside = false;
-    for (size_t i = 0; i < claim->nnodes && !beside; i++) {
-        const struct rset_node *node = &claim->nodes[i];
-        const struct rset_node *there = rset_find_host(request->used, node->host);
-        beside = there && idset_count_both(node->children->cores, there->children->cores);
-    }
-    return beside;
-}
-
 struct plan *spawn_plan_make(const struct spawn_request *request, enum spawn_pool *pool,
                              struct error *err)
 {
@@ -255,7 +238,17 @@ struct plan *spawn_plan_make(const struct spawn_request *request, enum spawn_poo
     if (!plan)
         return NULL;
     plan_set_claim(plan, plan_used(plan));
-    if (*pool == SPAWN_SHARED && !is_beside_others(request, plan_claim(plan)))
+    if (*pool != SPAWN_SHARED)
+        return plan;
+    /* Where no core of the plan has tasks of the program, its own share cores. */
+    const struct rset *claim = plan_claim(plan);
+    bool beside = false;
+    for (size_t i = 0; i < claim->nnodes && !beside; i++) {
+        const struct rset_node *node = &claim->nodes[i];
+        const struct rset_node *there = rset_find_host(request->used, node->host);
+        beside = there && idset_count_both(node->children->cores, there->children->cores);
+    }
+    if (!beside)
         *pool = SPAWN_CROWDED;
     return plan;
 }

@@ -1,3 +1,5 @@
+/* The spec of a group that is spawned, for program/spawn.c: that of the group that asks, and what the request
+ * says. Info keys by a table. */
 #include "launcher/plan/spawn_spec.h"
 
 #include <stdlib.h>
@@ -166,21 +168,15 @@ static int take_info(struct making *making, const struct pair *info, struct erro
     return 0;
 }
 
-/* Of what the asking part has, what other tasks can have, too. */
-static json_t *inherit(const json_t *from)
+/* Of what the asking part has (`from`), what other tasks can have, too; and what the block says. */
+static json_t *make_part(struct making *making, const json_t *from, struct error *err)
 {
     static const char *const own[] = {"taskmap", "rankfile", "rankfile_name", "mppr",
                                       "per",     "shape",    "pset"};
-    json_t *part = json_deep_copy(from);
+    const struct task_request_block *block = making->block;
+    json_t *part = making->part = json_deep_copy(from), *argv = json_array();
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         json_object_del(part, own[i]);
-    return part;
-}
-
-static json_t *make_part(struct making *making, const json_t *from, struct error *err)
-{
-    const struct task_request_block *block = making->block;
-    json_t *part = making->part = inherit(from), *argv = json_array();
     for (char **word = block->argv; *word; word++)
         json_array_append_new(argv, text_to_json(*word));
     json_object_set_new(part, "argv", argv);
@@ -193,13 +189,13 @@ static json_t *make_part(struct making *making, const json_t *from, struct error
     return part;
 }
 
-static int make_parts(struct spawn_spec *blocks, const struct spec *base,
-                      const struct task_request *ask, json_t *value, struct error *err)
+int spawn_spec_make(struct spawn_spec *blocks, const struct spec *base,
+                    const struct task_request *ask, struct error *err)
 {
+    json_t *value = spec_to_json(base), *parts = json_array();
     json_t *from = json_array_get(json_object_get(value, "parts"), ask->app);
-    json_t *parts = json_array();
-    blocks->places = mem_array(ask->nblocks, sizeof(*blocks->places));
-    blocks->nplaces = ask->nblocks;
+    *blocks = (struct spawn_spec){.places = mem_array(ask->nblocks, sizeof(*blocks->places)),
+                                  .nplaces = ask->nblocks};
     int rc = from ? 0 : error_set(err, "no part %u, which asks for the spawn", ask->app);
     for (size_t i = 0; i < ask->nblocks && rc == 0; i++) {
         struct making making = {
@@ -208,16 +204,7 @@ static int make_parts(struct spawn_spec *blocks, const struct spec *base,
         rc = part ? json_array_append_new(parts, part) : -1;
     }
     json_object_set_new(value, "parts", parts);
-    return rc;
-}
-
-int spawn_spec_make(struct spawn_spec *blocks, const struct spec *base,
-                    const struct task_request *ask, struct error *err)
-{
-    json_t *value = spec_to_json(base);
-    *blocks = (struct spawn_spec){0};
     json_object_del(value, "display");
-    int rc = make_parts(blocks, base, ask, value, err);
     blocks->spec = rc == 0 ? spec_from_json(value, err) : NULL;
     json_decref(value);
     if (blocks->spec)
