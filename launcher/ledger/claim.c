@@ -64,6 +64,7 @@ char *ledger_name_common(const struct rset_children *common)
     return buf_take_text(&out);
 }
 
+/* Takes the common sets. */
 static void entry_refuse(const struct claims_row *row, const char *host,
                          const struct rset_children *common, struct error *err)
 {
@@ -88,24 +89,19 @@ bool entry_yields(const struct ledger_entry *entry, const struct claims_row *row
              idset_has(instance->enclosing, (uint32_t)row->number));
 }
 
-/* The row was looked at before, and is as it was. */
-static bool entry_knows(const struct claims *before, const struct claims_row *row)
-{
-    const struct claims_row *old = before ? claims_find(before, row->number) : NULL;
-    return old && old->state == row->state && strcmp(old->sets, row->sets) == 0;
-}
-
-/* 1 with a sentence where another live program has some of the claim, or comes first. Rows that
- * were looked at `before` (or NULL) are not again. */
+/* 1 with a sentence where another live program has some of the claim, or comes first. A row that is as it
+ * was when it was looked at `before` (or NULL) is not looked at again. */
 static int entry_check_others(struct ledger_entry *entry, struct claims *claims,
                               const struct claims *before, const struct claims_probe *probe,
                               struct error *err)
 {
     for (size_t i = 0; i < claims->count;) {
         struct claims_row *row = &claims->rows[i++];
+        const struct claims_row *old = before ? claims_find(before, row->number) : NULL;
         struct rset_children common;
         const char *host;
-        if (!entry_yields(entry, row) || entry_knows(before, row))
+        bool as_before = old && old->state == row->state && strcmp(old->sets, row->sets) == 0;
+        if (as_before || !entry_yields(entry, row))
             continue;
         if (claims_probe_row(probe, row, &host, &common, err) < 0)
             return error_prefix(err, "%s/claims: program %llu", entry->instance->path,

@@ -112,24 +112,20 @@ static void rivals_add_duration(struct buf *text, uint64_t since)
         buf_printf(text, "%llu%s", (unsigned long long)rest, units[i].part_unit);
 }
 
-/* As much of a command as tells it from others. */
-static void rivals_add_command(struct buf *text, const char *name)
-{
-    size_t len = strlen(name), shown = len;
-    if (len > RIVALS_COMMAND)
-        for (shown = RIVALS_COMMAND; shown && ((unsigned char)name[shown] & 0xc0) == 0x80; shown--)
-            continue; /* not in the middle of a UTF-8 character */
-    buf_printf(text, "%.*s%s", (int)shown, len ? name : "?", shown < len ? "..." : "");
-}
-
+/* Of the command as much as tells it from others. Takes the common sets. */
 static void rivals_add_holder(struct rivals *rivals, const struct claims_row *row, const char *host,
                               const struct rset_children *common)
 {
     char *what = ledger_name_common(common);
+    size_t len = strlen(row->name), shown = len;
+    if (len > RIVALS_COMMAND)
+        for (shown = RIVALS_COMMAND; shown && ((unsigned char)row->name[shown] & 0xc0) == 0x80;
+             shown--)
+            continue; /* not in the middle of a UTF-8 character */
     if (rivals->shown++ < RIVALS_SHOWN) {
-        buf_printf(&rivals->text, "%sprogram %llu (", rivals->text.len ? ", " : "",
-                   (unsigned long long)row->number);
-        rivals_add_command(&rivals->text, row->name);
+        buf_printf(&rivals->text, "%sprogram %llu (%.*s%s", rivals->text.len ? ", " : "",
+                   (unsigned long long)row->number, (int)shown, row->name,
+                   shown < len ? "..." : "");
         rivals_add_time(&rivals->text, row->since);
         rivals_add_duration(&rivals->text, row->since);
         buf_printf(&rivals->text, ") holds %s of %s", what, host);
@@ -155,16 +151,6 @@ static void rivals_look(struct rivals *rivals, const struct claims_probe *probe,
     idset_free(common.gpus);
 }
 
-static void rivals_finish(struct rivals *rivals)
-{
-    struct buf *text = &rivals->text;
-    if (rivals->more)
-        buf_printf(text, " and %zu other%s", rivals->more, rivals->more > 1 ? "s" : "");
-    if (rivals->before)
-        buf_printf(text, "%s%zu run%s wait%s before this one", text->len ? "; " : "",
-                   rivals->before, rivals->before > 1 ? "s" : "", rivals->before > 1 ? "" : "s");
-}
-
 char *instance_rivals(struct instance *instance, const struct ledger_entry *entry,
                       const struct rset *wanted)
 {
@@ -177,31 +163,18 @@ char *instance_rivals(struct instance *instance, const struct ledger_entry *entr
         if (entry_yields(entry ? entry : &last, row) && ledger_counts(instance, row))
             rivals_look(&rivals, probe, row);
     }
-    rivals_finish(&rivals);
     claims_probe_free(probe);
     claims_free(claims);
-    return buf_take_text(&rivals.text);
+    struct buf *text = &rivals.text;
+    if (rivals.more)
+        buf_printf(text, " and %zu other%s", rivals.more, rivals.more > 1 ? "s" : "");
+    if (rivals.before)
+        buf_printf(text, "%s%zu run%s wait%s before this one", text->len ? "; " : "", rivals.before,
+                   rivals.before > 1 ? "s" : "", rivals.before > 1 ? "" : "s");
+    return buf_take_text(text);
 }
 
 /* ---- strangers ---- */
-
-static bool strangers_same_family(const struct claims_row *row, const char *family)
-{
-    size_t len = strlen(family);
-    return strncmp(row->name, family, len) == 0 && row->name[len] == ' ';
-}
-
-static void strangers_add(struct buf *text, const struct claims_row *row,
-                          const struct rset_children *common)
-{
-    const char *words = strchr(row->name, ' ');
-    char *ids = idset_encode(common->cores);
-    bool several = idset_count(common->cores) > 1;
-    buf_printf(text, "processor%s %s %s also bound by a run of %s", several ? "s" : "", ids,
-               several ? "are" : "is", words ? words + 1 : row->name);
-    rivals_add_time(text, row->since);
-    free(ids);
-}
 
 char *instance_strangers(struct instance *instance, const struct ledger_entry *entry,
                          const struct rset *wanted, const char *family)
@@ -209,15 +182,24 @@ char *instance_strangers(struct instance *instance, const struct ledger_entry *e
     struct claims *claims = ledger_read(instance, NULL);
     struct claims_probe *probe = claims_probe_new(wanted);
     struct buf text = BUF_INIT;
+    size_t len = strlen(family);
     for (size_t i = 0; claims && i < claims->count && !text.len; i++) {
         const struct claims_row *row = &claims->rows[i];
+        const char *words = strchr(row->name, ' ');
         struct rset_children common;
         const char *host;
-        if (row->number == entry->number || strangers_same_family(row, family) ||
+        bool same_family = strncmp(row->name, family, len) == 0 && row->name[len] == ' ';
+        if (row->number == entry->number || same_family ||
             claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
             continue;
-        if (ledger_counts(instance, row))
-            strangers_add(&text, row, &common);
+        if (ledger_counts(instance, row)) {
+            char *ids = idset_encode(common.cores);
+            bool several = idset_count(common.cores) > 1;
+            buf_printf(&text, "processor%s %s %s also bound by a run of %s", several ? "s" : "",
+                       ids, several ? "are" : "is", words ? words + 1 : row->name);
+            rivals_add_time(&text, row->since);
+            free(ids);
+        }
         idset_free(common.cores);
         idset_free(common.gpus);
     }

@@ -61,13 +61,48 @@ bool ledger_counts(struct instance *instance, const struct claims_row *row)
                                              idset_has(instance->enclosing, (uint32_t)row->number));
 }
 
-/* ---- made anew ---- */
+/* ---- reading ---- */
 
-/* A program's number from a file's name; false for anything else. */
-static bool ledger_read_number(const char *name, uint64_t *number)
+static uint64_t ledger_sum(const char *text, size_t len, uint64_t generation)
 {
-    return name[0] != '0' && number_parse(name, UINT64_MAX - 2, number);
+    uint64_t sum = 0xcbf29ce484222325u ^ generation; /* FNV-1a */
+    for (size_t i = 0; i < len; i++)
+        sum = (sum ^ (unsigned char)text[i]) * 0x100000001b3u;
+    return sum;
 }
+
+/* What stands behind the claims: 0 where that is none. */
+static uint64_t ledger_read_seal(const char *seal, uint64_t *sum)
+{
+    char *end;
+    if (strspn(seal, "0123456789abcdef") != 16 || seal[16] != ' ' ||
+        strspn(seal + 17, "0123456789abcdef") != 16 || strcmp(seal + 33, "\n") != 0)
+        return 0;
+    *sum = strtoull(seal + 17, &end, 16);
+    return strtoull(seal, &end, 16);
+}
+
+/* NULL without a sentence where they have to be made anew: they are not there, or not whole. */
+static struct claims *ledger_load(struct instance *instance, const char *name, uint64_t *generation,
+                                  struct error *err)
+{
+    size_t len;
+    uint64_t sum = 0;
+    char *text = private_directory_read(instance->dir, name, CLAIMS_MAX_TEXT, &len);
+    if (!text && errno != ENOENT)
+        error_set(err, "cannot read %s/%s: %s", instance->path, name, strerror(errno));
+    *generation = 0;
+    if (text && len > LEDGER_SEAL && strlen(text) == len) {
+        len -= LEDGER_SEAL;
+        *generation = ledger_read_seal(text + len, &sum);
+    }
+    bool whole = *generation && ledger_sum(text, len, *generation) == sum;
+    struct claims *claims = whole ? claims_decode(text, len, NULL) : NULL;
+    free(text);
+    return claims;
+}
+
+/* ---- made anew ---- */
 
 /* What a live program said that it holds. */
 static int ledger_recall(struct instance *instance, struct claims *claims,
@@ -116,30 +151,15 @@ static void ledger_go_on_above(struct claims *claims, uint64_t number)
         claims->next = number + 1;
 }
 
-/* All that are alive. */
-static int ledger_recall_all(struct instance *instance, struct claims *claims,
-                             const struct claims *older, struct error *err)
-{
-    struct ledger_numbers live = {0};
-    int rc = private_directory_each_locked(instance->alive, 1, ledger_note_number, &live);
-    if (rc < 0)
-        error_set(err, "cannot read the locks of %s/alive: %s", instance->path, strerror(errno));
-    for (size_t i = 0; rc == 0 && i < live.count; i++) {
-        ledger_go_on_above(claims, live.list[i]);
-        rc = ledger_recall(instance, claims, older, live.list[i], err);
-    }
-    free(live.list);
-    return rc;
-}
-
+/* Those whose directories are there. */
 static void ledger_bury_dead(struct instance *instance, struct claims *claims)
 {
     int fd = openat(instance->programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     uint64_t number;
     for (struct dirent *entry; stream && (entry = readdir(stream));) {
-        if (!ledger_read_number(entry->d_name, &number))
-            continue;
+        if (*entry->d_name == '0' || !number_parse(entry->d_name, UINT64_MAX - 2, &number))
+            continue; /* no program's directory */
         ledger_go_on_above(claims, number);
         if (!ledger_is_alive(instance, number))
             ledger_bury(instance, number);
@@ -150,12 +170,11 @@ static void ledger_bury_dead(struct instance *instance, struct claims *claims)
         close(fd);
 }
 
-static struct claims *ledger_load(struct instance *instance, const char *name, uint64_t *generation,
-                                  struct error *err);
-
+/* What all live programs said that they hold. */
 static struct claims *ledger_rebuild(struct instance *instance, struct error *err)
 {
     struct claims *claims = claims_new();
+    struct ledger_numbers live = {0};
     uint64_t generation;
     struct claims *older =
         ledger_load(instance, PRIVATE_DIRECTORY_DRAFT(LEDGER_CLAIMS), &generation, NULL);
@@ -164,54 +183,22 @@ static struct claims *ledger_rebuild(struct instance *instance, struct error *er
     if (!idset_empty(instance->gone))
         ledger_go_on_above(claims, idset_last(instance->gone));
     ledger_bury_dead(instance, claims);
-    if (ledger_recall_all(instance, claims, older, err) < 0) {
-        claims_free(claims);
-        claims = NULL;
+    int rc = private_directory_each_locked(instance->alive, 1, ledger_note_number, &live);
+    if (rc < 0)
+        error_set(err, "cannot read the locks of %s/alive: %s", instance->path, strerror(errno));
+    for (size_t i = 0; rc == 0 && i < live.count; i++) {
+        ledger_go_on_above(claims, live.list[i]);
+        rc = ledger_recall(instance, claims, older, live.list[i], err);
     }
+    free(live.list);
     claims_free(older);
-    return claims;
+    if (rc == 0)
+        return claims;
+    claims_free(claims);
+    return NULL;
 }
 
-/* ---- reading and changing ---- */
-
-static uint64_t ledger_sum(const char *text, size_t len, uint64_t generation)
-{
-    uint64_t sum = 0xcbf29ce484222325u ^ generation; /* FNV-1a */
-    for (size_t i = 0; i < len; i++)
-        sum = (sum ^ (unsigned char)text[i]) * 0x100000001b3u;
-    return sum;
-}
-
-/* What stands behind the claims: 0 where that is none. */
-static uint64_t ledger_read_seal(const char *seal, uint64_t *sum)
-{
-    char *end;
-    if (strspn(seal, "0123456789abcdef") != 16 || seal[16] != ' ' ||
-        strspn(seal + 17, "0123456789abcdef") != 16 || strcmp(seal + 33, "\n") != 0)
-        return 0;
-    *sum = strtoull(seal + 17, &end, 16);
-    return strtoull(seal, &end, 16);
-}
-
-/* NULL without a sentence where they have to be made anew: they are not there, or not whole. */
-static struct claims *ledger_load(struct instance *instance, const char *name, uint64_t *generation,
-                                  struct error *err)
-{
-    size_t len;
-    uint64_t sum = 0;
-    char *text = private_directory_read(instance->dir, name, CLAIMS_MAX_TEXT, &len);
-    if (!text && errno != ENOENT)
-        error_set(err, "cannot read %s/%s: %s", instance->path, name, strerror(errno));
-    *generation = 0;
-    if (text && len > LEDGER_SEAL && strlen(text) == len) {
-        len -= LEDGER_SEAL;
-        *generation = ledger_read_seal(text + len, &sum);
-    }
-    bool whole = *generation && ledger_sum(text, len, *generation) == sum;
-    struct claims *claims = whole ? claims_decode(text, len, NULL) : NULL;
-    free(text);
-    return claims;
-}
+/* ---- changing ---- */
 
 /* All under the lock; what is not whole is made anew. */
 static int ledger_begin_locked(struct ledger_change *change, struct error *err)

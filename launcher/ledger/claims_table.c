@@ -1,3 +1,4 @@
+/* The table of claims as text and as rows, for claims_file.c, claim.c and claim_queue.c. */
 #include "launcher/ledger/claims_table.h"
 
 #include <errno.h>
@@ -56,21 +57,16 @@ static char *claims_read_text(char **at, char end)
     return text;
 }
 
-static bool claims_read_state(char **at, enum claims_state *state)
-{
-    char letter = **at;
-    if (!letter || !strchr("nhw", letter) || (*at)[1] != ' ')
-        return false;
-    *state = (enum claims_state)letter;
-    *at += 2;
-    return true;
-}
-
 /* The line ends in a NUL where its newline was. */
 static bool claims_read_row(char *line, struct claims_row *row)
 {
-    if (!claims_read_number(&line, ' ', &row->number) || !claims_read_state(&line, &row->state) ||
-        !claims_read_number(&line, ' ', &row->since))
+    if (!claims_read_number(&line, ' ', &row->number))
+        return false;
+    if (!*line || !strchr("nhw", *line) || line[1] != ' ')
+        return false;
+    row->state = (enum claims_state) * line;
+    line += 2;
+    if (!claims_read_number(&line, ' ', &row->since))
         return false;
     row->within = claims_read_text(&line, '\t');
     row->name = line;
@@ -88,9 +84,19 @@ static struct claims_row *claims_grow(struct claims *claims)
     return row;
 }
 
-static int claims_read_rows(struct claims *claims, char *at, struct error *err)
+static int claims_read(struct claims *claims, size_t len, struct error *err)
 {
+    char *at = claims->text;
+    size_t head = strlen(CLAIMS_HEAD);
     uint64_t last = 0;
+    if (strlen(at) != len)
+        return error_set(err, "it holds a zero byte");
+    if (strncmp(at, CLAIMS_HEAD, head) != 0)
+        return error_set(err, "it does not begin with \"%s\"", CLAIMS_HEAD);
+    at += head;
+    if (!claims_read_number(&at, '\n', &claims->next) || !claims->next ||
+        claims->next == UINT64_MAX)
+        return error_set(err, "line 1 has no program number");
     for (size_t line = 2; strcmp(at, CLAIMS_TAIL) != 0; line++) {
         size_t begin = (size_t)(at - claims->text);
         char *text = claims_read_text(&at, '\n');
@@ -104,21 +110,6 @@ static int claims_read_rows(struct claims *claims, char *at, struct error *err)
         last = row->number;
     }
     return 0;
-}
-
-static int claims_read(struct claims *claims, size_t len, struct error *err)
-{
-    char *at = claims->text;
-    size_t head = strlen(CLAIMS_HEAD);
-    if (strlen(at) != len)
-        return error_set(err, "it holds a zero byte");
-    if (strncmp(at, CLAIMS_HEAD, head) != 0)
-        return error_set(err, "it does not begin with \"%s\"", CLAIMS_HEAD);
-    at += head;
-    if (!claims_read_number(&at, '\n', &claims->next) || !claims->next ||
-        claims->next == UINT64_MAX)
-        return error_set(err, "line 1 has no program number");
-    return claims_read_rows(claims, at, err);
 }
 
 struct claims *claims_decode(const char *text, size_t len, struct error *err)
@@ -187,19 +178,6 @@ struct claims_row *claims_find(const struct claims *claims, uint64_t number)
                                                                          : NULL;
 }
 
-static void claims_clean_name(char *name)
-{
-    size_t len = strlen(name);
-    if (len > CLAIMS_MAX_NAME)
-        len = CLAIMS_MAX_NAME;
-    while (len && ((unsigned char)name[len] & 0xc0) == 0x80)
-        len--; /* not in the middle of a UTF-8 character */
-    name[len] = '\0';
-    for (; *name; name++)
-        if ((unsigned char)*name < 0x20 || *name == 0x7f)
-            *name = '?';
-}
-
 /* All texts of the row as bytes of its own: `within`, name, sets. */
 static void claims_own(struct claims_row *row, const char *within, const char *name,
                        const char *sets)
@@ -220,9 +198,15 @@ static void claims_own(struct claims_row *row, const char *within, const char *n
 struct claims_row *claims_add(struct claims *claims, uint64_t number, uint64_t since,
                               const char *within, const char *name)
 {
-    size_t place = claims_place(claims, number);
-    char *clean = mem_copy_text(name);
-    claims_clean_name(clean);
+    size_t place = claims_place(claims, number), len = strlen(name);
+    if (len > CLAIMS_MAX_NAME)
+        len = CLAIMS_MAX_NAME;
+    while (len && ((unsigned char)name[len] & 0xc0) == 0x80)
+        len--; /* not in the middle of a UTF-8 character */
+    char *clean = mem_copy_text_n(name, len);
+    for (char *at = clean; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
     claims_grow(claims);
     struct claims_row *row = &claims->rows[place];
     memmove(row + 1, row, (claims->count - 1 - place) * sizeof(*row));

@@ -17,20 +17,8 @@
 
 #define FILE_MAX (16u << 20) /* bytes */
 
-/* One after the other; the last may be half written. */
-static json_t *read_values(const char *text, size_t len)
-{
-    json_t *values = json_array(), *value;
-    json_error_t at;
-    while ((value = json_loadb(text, len, JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &at))) {
-        json_array_append_new(values, value);
-        text += at.position;
-        len -= (size_t)at.position;
-    }
-    return values;
-}
-
-/* Appends what program `number` has there, if it lives and has. */
+/* Appends what program `number` has there, if it lives and has: values one after the other, the last of
+ * which may be half written. */
 static void add_file(struct instance *instance, uint64_t number, const char *name, json_t *list)
 {
     char path[320];
@@ -39,8 +27,17 @@ static void add_file(struct instance *instance, uint64_t number, const char *nam
     if (size < 0 || size >= (int)sizeof(path))
         return;
     char *text = private_directory_read(instance->programs, path, FILE_MAX, &len);
-    if (text && ledger_is_alive(instance, number))
-        json_array_append_new(list, read_values(text, len));
+    if (text && ledger_is_alive(instance, number)) {
+        const char *rest = text;
+        json_t *values = json_array(), *value;
+        json_error_t at;
+        while ((value = json_loadb(rest, len, JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &at))) {
+            json_array_append_new(values, value);
+            rest += at.position;
+            len -= (size_t)at.position;
+        }
+        json_array_append_new(list, values);
+    }
     free(text);
 }
 

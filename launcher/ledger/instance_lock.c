@@ -1,4 +1,4 @@
-/* The ledger's lock. */
+/* The locks of an instance, for the files of the ledger: the one of its claims, and those of other files. */
 #include "launcher/ledger/instance_lock.h"
 
 #include <errno.h>
@@ -82,14 +82,6 @@ int instance_turn(struct instance *instance)
     return fd;
 }
 
-/* Who it is that has the lock stands in its file. */
-static void ledger_sign(int fd)
-{
-    char text[LEDGER_HOLDER];
-    int len = snprintf(text, sizeof(text), "%-15d\n", (int)getpid());
-    (void)!pwrite(fd, text, (size_t)len, 0);
-}
-
 /* Whether the process is stopped, or being traced. */
 static bool ledger_is_stopped(int pid)
 {
@@ -104,6 +96,7 @@ static bool ledger_is_stopped(int pid)
     return behind && strlen(behind) > 2 && strchr("Tt", behind[2]);
 }
 
+/* Says who has it, and what to do about that. */
 static void ledger_blame(const struct instance *instance, const char *name, int fd,
                          struct error *err)
 {
@@ -130,7 +123,9 @@ int ledger_lock(struct instance *instance, const char *name, struct ledger_lock 
     instance->busy = rc < 0 && errno == ETIMEDOUT;
     if (rc == 0) {
         *lock = (struct ledger_lock){instance, fd, clock_monotonic_seconds()};
-        ledger_sign(fd);
+        char text[LEDGER_HOLDER]; /* who has the lock stands in its file */
+        int len = snprintf(text, sizeof(text), "%-15d\n", (int)getpid());
+        (void)!pwrite(fd, text, (size_t)len, 0);
         return 0;
     }
     if (instance->busy)

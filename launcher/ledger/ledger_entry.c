@@ -73,36 +73,29 @@ static int entry_try_number(struct ledger_entry *entry, int tries, struct error 
     return rc;
 }
 
-static int entry_take_number(struct ledger_entry *entry, struct error *err)
-{
-    int rc = 1;
-    for (int tries = 0; rc == 1; tries++)
-        rc = entry_try_number(entry, tries, err);
-    if (rc == 0 && entry->number % PROGRAM_TIDIES == 0)
-        ledger_tidy_contexts(entry->instance);
-    return rc;
-}
-
-static int entry_make_dir(struct ledger_entry *entry, struct error *err)
-{
-    struct instance *instance = entry->instance;
-    entry->path = mem_format("%s/programs/%s", instance->path, entry->id);
-    if (ledger_make_context(instance, entry->id) < 0)
-        return error_set(err, "cannot make %s: %s", entry->path, strerror(errno));
-    entry->dir = private_directory_open_private(instance->programs, entry->id, entry->path, err);
-    return entry->dir < 0 ? -1 : 0;
-}
-
 struct ledger_entry *entry_new(struct instance *instance, const char *name, struct error *err)
 {
     struct ledger_entry *entry = mem_alloc(sizeof(*entry));
     entry->instance = instance;
     entry->name = mem_copy_text(name);
-    entry->dir = entry->alive = -1;
+    entry->dir = -1;
     entry->alive = openat(instance->dir, "alive", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    int rc = 1;
     if (entry->alive < 0)
-        error_set(err, "cannot open %s/alive: %s", instance->path, strerror(errno));
-    else if (entry_take_number(entry, err) == 0 && entry_make_dir(entry, err) == 0)
+        rc = error_set(err, "cannot open %s/alive: %s", instance->path, strerror(errno));
+    for (int tries = 0; rc == 1; tries++)
+        rc = entry_try_number(entry, tries, err);
+    if (rc == 0) {
+        if (entry->number % PROGRAM_TIDIES == 0)
+            ledger_tidy_contexts(instance);
+        entry->path = mem_format("%s/programs/%s", instance->path, entry->id);
+        if (ledger_make_context(instance, entry->id) < 0)
+            rc = error_set(err, "cannot make %s: %s", entry->path, strerror(errno));
+    }
+    if (rc == 0)
+        entry->dir =
+            private_directory_open_private(instance->programs, entry->id, entry->path, err);
+    if (entry->dir >= 0)
         return entry;
     entry_end(entry);
     return NULL;

@@ -1,3 +1,5 @@
+/* Directories that only their user may enter, and their files: written whole, locked. For the files of the
+ * ledger. */
 #include "launcher/ledger/private_directory.h"
 
 #include <errno.h>

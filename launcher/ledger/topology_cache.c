@@ -1,3 +1,4 @@
+/* Topologies of hosts that runs of an instance have seen, for agents.c: in memory and as a file. */
 #include "launcher/ledger/topology_cache.h"
 
 #include <errno.h>
