@@ -108,9 +108,7 @@ liblauncher_a_SOURCES = \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
     launcher/protocol/hello.c launcher/protocol/hello.h \
     launcher/protocol/launch.c launcher/protocol/launch.h \
-    launcher/protocol/launch_group.c launcher/protocol/launch_group.h \
     launcher/protocol/launch_read.c \
-    launcher/protocol/namespace_apps.c launcher/protocol/namespace_apps.h \
     launcher/protocol/pair.c launcher/protocol/pair.h \
     launcher/protocol/task_report.c launcher/protocol/task_report.h \
     launcher/protocol/task_request.c launcher/protocol/task_request.h \

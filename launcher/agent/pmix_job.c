@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "launcher/protocol/namespace_apps.h"
 #include "pmi-server/exchange/exchange.h"
 #include "pmi-server/pmix/direct_modex_request.h"
 #include "pmi-server/pmix/fence.h"
@@ -103,7 +102,7 @@ static struct pmix_job *open_namespace(struct group_pmix_job *job, struct error 
         const struct launch_task *task = &launch->tasks[i];
         locals[i] = (struct pmix_local){task->rank, task->app, launch->cpus[task->binding]};
     }
-    struct namespace_app *apps = namespace_apps_of_spec(launch->spec, launch->sizes);
+    struct namespace_app *apps = launch_namespace_apps(launch->spec, launch->sizes);
     struct pmix_namespace_config config = {
         .name = name,
         .spawner = spawner,

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/protocol/launch.h"
-#include "launcher/protocol/namespace_apps.h"
 #include "pmi-server/service/iof.h"
 
 struct program_service {
@@ -108,7 +107,7 @@ void program_service_add(struct program_service *service, const struct task_grou
     char *name = program_service_job(service, task_group_number(group));
     char *spawner = from->spawned ? program_service_job(service, from->spawner) : NULL;
     uint32_t *sizes = launch_part_sizes(plan_layout(from->plan), from->spec->nparts);
-    struct namespace_app *apps = namespace_apps_of_spec(from->spec, sizes);
+    struct namespace_app *apps = launch_namespace_apps(from->spec, sizes);
     const char **hosts = mem_array(nnodes, sizeof(*hosts));
     for (uint32_t i = 0; i < nnodes; i++)
         hosts[i] = service->hosts[nodes[i]];

@@ -1,3 +1,4 @@
+/* Frames of agents, checked before the program acts on them: a table of rules by frame type. */
 #include "launcher/protocol/frame_check.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The writing side of a launch, for task_group.c, and what both sides derive from a spec. */
 #include "launcher/protocol/launch.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #include "affinity/sets/hostlist.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "launcher/protocol/launch_group.h"
+#include "pmi-server/service/service.h"
 
 /* ---- writing ---- */
 
@@ -83,14 +84,6 @@ static void add_runs(json_t *kind, const char *runs_key, const char *sets_key,
     json_object_set_new(kind, runs_key, json_string(text));
 }
 
-/* The cores that an unbound program holds on a node, or NULL. Caller frees. */
-static char *node_claim(const struct launch_source *source, uint32_t node)
-{
-    if (source->layout->bound || source->spec->overlap)
-        return NULL;
-    return idset_encode(source->layout->nodes[node].claim);
-}
-
 static json_t *kind_new(const struct layout *layout, const struct node_text *node,
                         const char *claim)
 {
@@ -112,7 +105,9 @@ static json_t *kinds_to_json(const struct launch_source *source)
     struct idset **sets = mem_array(layout->nnodes, sizeof(*sets));
     size_t nkinds = 0;
     for (uint32_t i = 0; i < layout->nnodes; i++) {
-        char *claim = node_claim(source, i);
+        /* What an unbound program holds there. */
+        char *claim =
+            layout->bound || source->spec->overlap ? NULL : idset_encode(layout->nodes[i].claim);
         char *key = mem_format("%s %s %s", buf_text(&nodes[i].tasks.text),
                                buf_text(&nodes[i].gpus.text), claim ? claim : "");
         json_t *index = json_object_get(by_text, key);
@@ -148,17 +143,6 @@ uint32_t *launch_part_sizes(const struct layout *layout, size_t nparts)
     return counts;
 }
 
-static json_t *part_sizes(const struct launch_source *source)
-{
-    json_t *sizes = json_array();
-    size_t nparts = source->spec->nparts;
-    uint32_t *counts = launch_part_sizes(source->layout, nparts);
-    for (size_t i = 0; i < nparts; i++)
-        json_array_append_new(sizes, json_integer(counts[i]));
-    free(counts);
-    return sizes;
-}
-
 /* What agents need of the spec: where tasks go is said by the bindings, and a rank file is large. */
 static json_t *spec_of_launch(const struct spec *spec)
 {
@@ -173,6 +157,18 @@ static json_t *spec_of_launch(const struct spec *spec)
     return value;
 }
 
+/* What is said of a group that is added to a running program. */
+static void add_group(json_t *value, const struct launch_source *source)
+{
+    json_object_set_new(value, "group", json_integer(source->group));
+    json_object_set_new(value, "first_rank", json_integer(source->first_rank));
+    if (!source->spawned)
+        return;
+    json_object_set_new(value, "spawner", json_integer(source->spawner));
+    json_object_set_new(value, "spawner_rank", json_integer(source->spawner_rank));
+    json_object_set_new(value, "preput", pairs_to_json(source->preput, source->npreput));
+}
+
 json_t *launch_to_json(const struct launch_source *source)
 {
     const struct layout *layout = source->layout;
@@ -182,37 +178,27 @@ json_t *launch_to_json(const struct launch_source *source)
         hostlist_append(hosts, source->hosts[i]);
         json_array_append_new(tree_nodes, json_integer(source->tree_node[i]));
     }
+    uint32_t *counts = launch_part_sizes(layout, source->spec->nparts);
+    json_t *sizes = json_array();
+    for (size_t i = 0; i < source->spec->nparts; i++)
+        json_array_append_new(sizes, json_integer(counts[i]));
+    free(counts);
     char *text = hostlist_encode(hosts);
-    json_t *value =
-        json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "spec", spec_of_launch(source->spec),
-                  "program", source->program, "instance", source->instance, "taskmap",
-                  taskmap_to_json(layout->map), "sizes", part_sizes(source), "tree_nodes",
-                  tree_nodes, "hosts", text, "kinds", kinds_to_json(source));
+    json_t *value = json_pack(
+        "{s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "spec", spec_of_launch(source->spec), "program",
+        source->program, "instance", source->instance, "taskmap", taskmap_to_json(layout->map),
+        "sizes", sizes, "tree_nodes", tree_nodes, "hosts", text, "kinds", kinds_to_json(source));
     if (source->instance_id)
         json_object_set_new(value, "instance_id", json_string(source->instance_id));
     if (source->resources)
         json_object_set_new(value, "resources", json_string(source->resources));
     if (source->enclosing)
         json_object_set_new(value, "enclosing", json_string(source->enclosing));
-    launch_group_to_json(value, source);
+    if (source->group)
+        add_group(value, source);
     free(text);
     hostlist_free(hosts);
     return value;
-}
-
-/* ---- who reads stdin ---- */
-
-bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint32_t rank)
-{
-    switch (spec->input) {
-    case SPEC_INPUT_NONE:
-        return false;
-    case SPEC_INPUT_ALL:
-    case SPEC_INPUT_TOOLS:
-        return true;
-    default: /* a file is for rank 0 as a terminal would be */
-        return ranks ? idset_has(ranks, rank) : rank == 0;
-    }
 }
 
 bool launch_is_crowded(const struct launch *launch)
@@ -229,6 +215,21 @@ char *launch_namespace(const char *instance_id, const char *program, uint32_t gr
 {
     return mem_format("tprun.%s.%s.%u", instance_id ?: "0", program, group);
 }
+
+struct namespace_app *launch_namespace_apps(const struct spec *spec, const uint32_t *sizes)
+{
+    struct namespace_app *apps = mem_array(spec->nparts, sizeof(*apps));
+    uint32_t first = 0;
+    for (size_t i = 0; i < spec->nparts; i++) {
+        const struct spec_part *part = &spec->parts[i];
+        apps[i] = (struct namespace_app){first, sizes[i], part->argv,
+                                         part->chdir ?: spec->directory, part->pset};
+        first += sizes[i];
+    }
+    return apps;
+}
+
+/* ---- who reads stdin ---- */
 
 struct idset *launch_input_ranks(const struct spec *spec)
 {
@@ -258,4 +259,17 @@ struct idset *launch_input_nodes(const struct spec *spec, const struct taskmap *
     }
     idset_free(ranks);
     return nodes;
+}
+
+bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint32_t rank)
+{
+    switch (spec->input) {
+    case SPEC_INPUT_NONE:
+        return false;
+    case SPEC_INPUT_ALL:
+    case SPEC_INPUT_TOOLS:
+        return true;
+    default: /* a file is for rank 0 as a terminal would be */
+        return ranks ? idset_has(ranks, rank) : rank == 0;
+    }
 }

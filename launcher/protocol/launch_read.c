@@ -5,7 +5,7 @@
 #include "affinity/sets/hostlist.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "launcher/protocol/launch_group.h"
+#include "launcher/protocol/launch.h"
 
 /* An integer from 0 to `max`; false otherwise. */
 static bool launch_read_number(const json_t *value, uint32_t max, uint32_t *number)
@@ -26,29 +26,17 @@ static const char *read_digits(const char *at, uint32_t *number)
 
 /* ---- nodes ---- */
 
-static int launch_read_hosts(struct launch *launch, const char *text, struct error *err)
-{
-    struct hostlist *list = hostlist_decode(text, err);
-    if (!list)
-        return -1;
-    bool same = hostlist_count(list) == launch->nnodes;
-    for (uint32_t i = 0; same && i < launch->nnodes; i++)
-        launch->hosts[i] = mem_copy_text(hostlist_nth(list, i));
-    hostlist_free(list);
-    return same ? 0 : error_set(err, "launch: %u nodes, but not as many hosts", launch->nnodes);
-}
-
-static int read_nodes(struct launch *launch, const json_t *list, const char *hosts,
+static int read_nodes(struct launch *launch, const json_t *tree_nodes, const char *hosts,
                       uint32_t tree_node, struct error *err)
 {
-    launch->nnodes = (uint32_t)json_array_size(list);
+    launch->nnodes = (uint32_t)json_array_size(tree_nodes);
     if (launch->map->nnodes > launch->nnodes)
         return error_set(err, "launch: %u nodes, the task map has %u", launch->nnodes,
                          launch->map->nnodes);
     launch->tree_node = mem_array(launch->nnodes, sizeof(uint32_t));
     launch->hosts = mem_array(launch->nnodes, sizeof(char *));
     for (uint32_t i = 0; i < launch->nnodes; i++) {
-        if (!launch_read_number(json_array_get(list, i), INT32_MAX, &launch->tree_node[i]))
+        if (!launch_read_number(json_array_get(tree_nodes, i), INT32_MAX, &launch->tree_node[i]))
             return error_set(err, "launch: node %u is nowhere in the tree", i);
         if (launch->tree_node[i] != tree_node)
             continue;
@@ -56,7 +44,14 @@ static int read_nodes(struct launch *launch, const json_t *list, const char *hos
             return error_set(err, "launch: nodes %u and %u are one in the tree", launch->node, i);
         launch->node = i;
     }
-    return launch_read_hosts(launch, hosts, err);
+    struct hostlist *list = hostlist_decode(hosts, err);
+    if (!list)
+        return -1;
+    bool same = hostlist_count(list) == launch->nnodes;
+    for (uint32_t i = 0; same && i < launch->nnodes; i++)
+        launch->hosts[i] = mem_copy_text(hostlist_nth(list, i));
+    hostlist_free(list);
+    return same ? 0 : error_set(err, "launch: %u nodes, but not as many hosts", launch->nnodes);
 }
 
 /* ---- tasks ---- */
@@ -224,28 +219,57 @@ static const json_t *launch_read_find_kind(const struct launch *launch, const js
     return NULL;
 }
 
-/* Where nothing is said of it the program claims nothing. */
-static int read_claim(struct launch *launch, const json_t *kind, struct error *err)
-{
-    const json_t *claim = json_object_get(kind, "claim");
-    if (!claim)
-        return 0;
-    const char *text = json_string_value(claim);
-    launch->claim = text ? idset_decode(text, err) : NULL;
-    return launch->claim ? 0 : error_set(err, "launch: the claim of a kind is malformed");
-}
-
+/* Of the kind that this node is of, and the sizes of parts. */
 static int read_part(struct launch *launch, const json_t *kinds, const json_t *sizes,
                      struct error *err)
 {
     if (!json_is_array(kinds))
         return error_set(err, "launch: kinds is not an array");
-    if (launch->node != UINT32_MAX) {
-        const json_t *kind = launch_read_find_kind(launch, kinds, err);
-        if (!kind || read_claim(launch, kind, err) < 0 || read_tasks(launch, kind, err) < 0)
-            return -1;
-    }
-    return read_apps(launch, sizes, err);
+    if (launch->node == UINT32_MAX)
+        return read_apps(launch, sizes, err);
+    const json_t *kind = launch_read_find_kind(launch, kinds, err);
+    const json_t *claim = json_object_get(kind, "claim"); /* NULL: the program claims nothing */
+    const char *text = json_string_value(claim);
+    if (!kind)
+        return -1;
+    launch->claim = text ? idset_decode(text, err) : NULL;
+    if (claim && !launch->claim)
+        return error_set(err, "launch: the claim of a kind is malformed");
+    return read_tasks(launch, kind, err) < 0 ? -1 : read_apps(launch, sizes, err);
+}
+
+/* ---- a group that is added to a running program ---- */
+
+static int read_group(struct launch *launch, const json_t *value, struct error *err)
+{
+    json_int_t group, first;
+    json_error_t where;
+    if (!json_object_get(value, "group"))
+        return 0;
+    if (json_unpack_ex((json_t *)(uintptr_t)value, &where, 0, "{s:I, s:I}", "group", &group,
+                       "first_rank", &first) < 0)
+        return error_set(err, "launch: %s", where.text);
+    if (group < 1 || group >= UINT32_MAX)
+        return error_set(err, "launch: no group has the number %lld", (long long)group);
+    if (first < 0 || first > INT32_MAX - (json_int_t)launch->ntasks)
+        return error_set(err, "launch: ranks from %lld on are more than %d", (long long)first,
+                         INT32_MAX);
+    launch->group = (uint32_t)group;
+    launch->first_rank = (uint32_t)first;
+    const json_t *spawner = json_object_get(value, "spawner");
+    const json_t *task = json_object_get(value, "spawner_rank");
+    json_int_t number = json_integer_value(spawner), rank = json_integer_value(task);
+    if (!spawner)
+        return 0;
+    if (!json_is_integer(spawner) || number < 0 || number >= launch->group)
+        return error_set(err, "launch: no older group has spawned group %u", launch->group);
+    if (!json_is_integer(task) || rank < 0 || rank > INT32_MAX)
+        return error_set(err, "launch: no task has spawned group %u", launch->group);
+    launch->spawned = true;
+    launch->spawner = (uint32_t)number;
+    launch->spawner_rank = (uint32_t)rank;
+    return pairs_from_json(&launch->preput, &launch->npreput, json_object_get(value, "preput"),
+                           "launch: preput", err);
 }
 
 /* ---- all ---- */
@@ -274,7 +298,7 @@ static int launch_read_all(struct launch *launch, const json_t *value, uint32_t 
     if (!launch->map || read_nodes(launch, tree_nodes, hosts, tree_node, err) < 0)
         return -1;
     launch->ntasks = (uint32_t)launch->map->ntasks;
-    if (launch_group_read(launch, value, err) < 0)
+    if (read_group(launch, value, err) < 0)
         return -1;
     launch->input_ranks = launch_input_ranks(launch->spec);
     return read_part(launch, kinds, sizes, err);

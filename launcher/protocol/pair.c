@@ -1,3 +1,4 @@
+/* Pairs of texts as JSON, for launches and requests of tasks. */
 #include "launcher/protocol/pair.h"
 
 #include <stdlib.h>
@@ -14,15 +15,6 @@ json_t *pairs_to_json(const struct pair *pairs, size_t count)
     return list;
 }
 
-static int read_pair(struct pair *pair, const json_t *value, const char *what, struct error *err)
-{
-    if (json_array_size(value) != 2)
-        return error_set(err, "%s: a pair must be an array of two texts", what);
-    pair->key = text_from_json(json_array_get(value, 0), err);
-    pair->value = pair->key ? text_from_json(json_array_get(value, 1), err) : NULL;
-    return pair->value ? 0 : error_prefix(err, "%s", what);
-}
-
 int pairs_from_json(struct pair **pairs, size_t *count, const json_t *list, const char *what,
                     struct error *err)
 {
@@ -35,9 +27,16 @@ int pairs_from_json(struct pair **pairs, size_t *count, const json_t *list, cons
         return error_set(err, "%s: must be an array of at most %u pairs", what, PAIRS_MAX);
     *pairs = mem_array(size, sizeof(**pairs));
     *count = size;
-    for (size_t i = 0; i < size; i++)
-        if (read_pair(&(*pairs)[i], json_array_get(list, i), what, err) < 0)
-            return -1;
+    for (size_t i = 0; i < size; i++) {
+        const json_t *value = json_array_get(list, i);
+        struct pair *pair = &(*pairs)[i];
+        if (json_array_size(value) != 2)
+            return error_set(err, "%s: a pair must be an array of two texts", what);
+        pair->key = text_from_json(json_array_get(value, 0), err);
+        pair->value = pair->key ? text_from_json(json_array_get(value, 1), err) : NULL;
+        if (!pair->value)
+            return error_prefix(err, "%s", what);
+    }
     return 0;
 }
 

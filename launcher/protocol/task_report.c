@@ -128,23 +128,18 @@ json_t *started_report_to_json(const struct started_report *report)
                      failures_to_json(&report->failed));
 }
 
-static int binding_from_json(struct found_binding *binding, const json_t *pair, struct error *err)
-{
-    const char *cpus = json_string_value(json_array_get(pair, 0));
-    const char *ranks = json_string_value(json_array_get(pair, 1));
-    binding->cpus = cpus ? idset_decode(cpus, err) : NULL;
-    binding->ranks = binding->cpus && ranks ? idset_decode(ranks, err) : NULL;
-    return binding->ranks ? 0 : -1;
-}
-
 int started_report_from_json(struct started_report *report, const json_t *value, struct error *err)
 {
     const json_t *bindings = json_object_get(value, "bindings");
     failures_from_json(&report->failed, json_object_get(value, "failed"));
     report->bindings = mem_array(json_array_size(bindings), sizeof(*report->bindings));
     for (size_t i = 0; i < json_array_size(bindings); i++) {
-        struct found_binding binding = {0};
-        if (binding_from_json(&binding, json_array_get(bindings, i), err) < 0) {
+        const json_t *pair = json_array_get(bindings, i);
+        const char *cpus = json_string_value(json_array_get(pair, 0));
+        const char *ranks = json_string_value(json_array_get(pair, 1));
+        struct found_binding binding = {.cpus = cpus ? idset_decode(cpus, err) : NULL};
+        binding.ranks = binding.cpus && ranks ? idset_decode(ranks, err) : NULL;
+        if (!binding.ranks) {
             idset_free(binding.cpus);
             return -1;
         }

@@ -1,3 +1,5 @@
+/* What a task asks its program for, and the answer, as JSON: for spawn_and_names.c of the agent and
+ * task_requests.c of the program. */
 #include "launcher/protocol/task_request.h"
 
 #include <stdlib.h>
@@ -19,13 +21,6 @@ static const struct field block_fields[] = {
 
 /* ---- writing ---- */
 
-static json_t *block_to_json(const struct task_request_block *block)
-{
-    json_t *value = fields_to_json(block, block_fields);
-    json_object_set_new(value, "info", pairs_to_json(block->info, block->ninfo));
-    return value;
-}
-
 json_t *task_request_to_json(const struct task_request *ask)
 {
     json_t *value = json_pack("{s:s, s:I}", "ask", kinds[ask->kind], "app", (json_int_t)ask->app);
@@ -40,8 +35,12 @@ json_t *task_request_to_json(const struct task_request *ask)
     if (ask->kind != TASK_REQUEST_SPAWN)
         return value;
     json_t *blocks = json_array();
-    for (size_t i = 0; i < ask->nblocks; i++)
-        json_array_append_new(blocks, block_to_json(&ask->blocks[i]));
+    for (size_t i = 0; i < ask->nblocks; i++) {
+        const struct task_request_block *block = &ask->blocks[i];
+        json_t *fields = fields_to_json(block, block_fields);
+        json_object_set_new(fields, "info", pairs_to_json(block->info, block->ninfo));
+        json_array_append_new(blocks, fields);
+    }
     json_object_set_new(value, "blocks", blocks);
     json_object_set_new(value, "preput", pairs_to_json(ask->preput, ask->npreput));
     return value;
@@ -165,42 +164,24 @@ static json_t *ranks_to_json(const struct idset *ranks)
     return value;
 }
 
-static json_t *failed_to_json(const struct task_answer *answer)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < answer->nfailed; i++) {
-        json_t *ranks = ranks_to_json(answer->failed[i].ranks);
-        json_array_append_new(list, json_pack("[i, o]", (int)answer->failed[i].code, ranks));
-    }
-    return list;
-}
-
-static int read_failure(struct task_answer *answer, const json_t *value, struct error *err)
-{
-    const json_t *code = json_array_get(value, 0);
-    const char *text = json_string_value(json_array_get(value, 1));
-    json_int_t number = json_integer_value(code);
-    if (!text || number < 1 || number > TASK_REQUEST_MAX_CODE)
-        return error_set(err, "failed must be pairs of a code from 1 to %d and ranks",
-                         TASK_REQUEST_MAX_CODE);
-    struct idset *ranks = idset_decode(text, err);
-    if (!ranks)
-        return error_prefix(err, "failed");
-    task_answer_fail(answer, (uint32_t)number, ranks);
-    idset_free(ranks);
-    return 0;
-}
-
 static int read_failed(struct task_answer *answer, const json_t *list, struct error *err)
 {
     size_t i;
-    json_t *value;
+    json_t *pair;
     if (list && (!json_is_array(list) || json_array_size(list) > TASK_REQUEST_MAX_CODE))
         return error_set(err, "failed must be an array of at most %d", TASK_REQUEST_MAX_CODE);
-    json_array_foreach(list, i, value)
+    json_array_foreach(list, i, pair)
     {
-        if (read_failure(answer, value, err) < 0)
-            return -1;
+        json_int_t code = json_integer_value(json_array_get(pair, 0));
+        const char *text = json_string_value(json_array_get(pair, 1));
+        if (!text || code < 1 || code > TASK_REQUEST_MAX_CODE)
+            return error_set(err, "failed must be pairs of a code from 1 to %d and ranks",
+                             TASK_REQUEST_MAX_CODE);
+        struct idset *ranks = idset_decode(text, err);
+        if (!ranks)
+            return error_prefix(err, "failed");
+        task_answer_fail(answer, (uint32_t)code, ranks);
+        idset_free(ranks);
     }
     return 0;
 }
@@ -218,8 +199,13 @@ json_t *task_answer_to_json(const struct task_answer *answer)
         json_object_set_new(value, "bad", json_true());
     if (answer->full)
         json_object_set_new(value, "full", json_true());
-    if (answer->nfailed)
-        json_object_set_new(value, "failed", failed_to_json(answer));
+    json_t *list = answer->nfailed ? json_array() : NULL;
+    for (size_t i = 0; i < answer->nfailed; i++) {
+        json_t *ranks = ranks_to_json(answer->failed[i].ranks);
+        json_array_append_new(list, json_pack("[i, o]", (int)answer->failed[i].code, ranks));
+    }
+    if (list)
+        json_object_set_new(value, "failed", list);
     if (answer->dead)
         json_object_set_new(value, "dead", ranks_to_json(answer->dead));
     return value;

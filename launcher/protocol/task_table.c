@@ -48,13 +48,6 @@ void task_table_free(struct mapped *mapped)
     free(mapped);
 }
 
-static void task_table_add_group(struct mapped *mapped, uint32_t first, struct taskmap *map,
-                                 json_t *hosts)
-{
-    mapped->groups = array_grow(mapped->groups, mapped->count, sizeof(*mapped->groups));
-    mapped->groups[mapped->count++] = (struct mapped_group){first, map, json_incref(hosts)};
-}
-
 int task_table_add(struct mapped *mapped, json_t *value, int where, struct error *err)
 {
     const char *program;
@@ -70,10 +63,13 @@ int task_table_add(struct mapped *mapped, json_t *value, int where, struct error
         if (!mapped->program)
             mapped->program = mem_copy_text(program);
         mapped->ntasks = (uint32_t)(first + ntasks);
-        if (where)
-            task_table_add_group(mapped, (uint32_t)first, map, hosts);
-        else
+        if (where) {
+            mapped->groups = array_grow(mapped->groups, mapped->count, sizeof(*mapped->groups));
+            mapped->groups[mapped->count++] =
+                (struct mapped_group){(uint32_t)first, map, json_incref(hosts)};
+        } else {
             taskmap_free(map);
+        }
     }
     json_decref(value);
     return map ? 0 : -1;
