@@ -127,10 +127,8 @@ static bool is_in_job(const struct node_list *nodes, const struct batch_system *
     struct node_list *job = batch_system_nodes(source, (double)time(NULL), NULL);
     if (!job)
         return false;
-    struct host_index *index = host_index_new(job->count);
+    struct host_index *index = node_list_index(job);
     bool all = true;
-    for (size_t i = 0; i < job->count; i++)
-        host_index_add(index, job->list[i].host, i);
     for (size_t i = 0; i < nodes->count && all; i++) {
         const struct node *node = &nodes->list[i];
         all = node->here || (strcmp(node->login, node->host) == 0 &&

@@ -1,3 +1,4 @@
+/* Hosts and counts as batch systems write them, for batch_files.c. */
 #include "launcher/source/batch_nodelist.h"
 
 #include <stdbool.h>

@@ -14,24 +14,19 @@
 
 /* In a job (flux-run(1)) the R of that job; else that of the instance which FLUX_URI names
  * (flux-resource(1)), of which nodes that are down are no use. */
-static int flux_ask(struct buf *text, struct error *err)
-{
-    const char *job = batch_system_get("FLUX_JOB_ID");
-    const char *const of_job[] = {"flux", "job", "info", job, "R", NULL};
-    const char *const of_instance[] = {"flux", "resource", "R", "-s", "up", NULL};
-    if (job && job[0] == '-')
-        return error_set(err, "\"%.80s\" is not the number of a job", job);
-    return command_output_output(job ? of_job : of_instance, FLUX_SECONDS, RSET_MAX_TEXT, text,
-                                 err);
-}
-
 struct node_list *flux_nodes(const struct batch_system *source, double now, struct error *err)
 {
+    const char *id = batch_system_get("FLUX_JOB_ID");
+    const char *const of_job[] = {"flux", "job", "info", id, "R", NULL};
+    const char *const of_instance[] = {"flux", "resource", "R", "-s", "up", NULL};
+    const char *variable = batch_system_variable(source);
+    char *job = batch_system_identity(source);
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
-    char *job = batch_system_identity(source);
-    const char *variable = batch_system_variable(source);
-    if (flux_ask(&text, err) == 0)
+    if (id && id[0] == '-')
+        error_set(err, "\"%.80s\" is not the number of a job", id);
+    else if (command_output_output(id ? of_job : of_instance, FLUX_SECONDS, RSET_MAX_TEXT, &text,
+                                   err) == 0)
         R = node_list_decode_R(buf_bytes(&text), text.len, now, err);
     buf_free(&text);
     struct node_list *nodes =

@@ -1,3 +1,4 @@
+/* Host files, and lists of hosts as options have them: names and counts, for node_list.c. */
 #include "launcher/source/hostfile.h"
 
 #include <errno.h>
@@ -17,13 +18,6 @@ struct hostfile_line {
     char *hosts; /* hostlist */
     uint32_t slots, max_slots;
 };
-
-static void hostfile_append(struct hostfile *file, const char *login, uint32_t limit)
-{
-    file->entries = array_grow(file->entries, file->count, sizeof(file->entries[0]));
-    file->entries[file->count++] =
-        (struct hostfile_entry){.login = mem_copy_text(login), .limit = limit};
-}
 
 /* A name goes to ssh as a word of its command line and to getaddrinfo(3): it must not look like
  * an option, nor hold what a shell would read. */
@@ -50,7 +44,9 @@ int hostfile_add(struct hostfile *file, const char *login, uint32_t limit, struc
                          login);
     if (spec_host_has_count(login))
         return error_set(err, "\"%s\": bad count (expected HOST:COUNT)", login);
-    hostfile_append(file, login, limit);
+    file->entries = array_grow(file->entries, file->count, sizeof(file->entries[0]));
+    file->entries[file->count++] =
+        (struct hostfile_entry){.login = mem_copy_text(login), .limit = limit};
     return 0;
 }
 
@@ -67,21 +63,15 @@ static int hostfile_expand(struct hostfile *file, const char *text, uint32_t lim
     return rc;
 }
 
-/* "host:4" in two, in place; NULL for no count. An IPv6 address has at least two colons. */
-static const char *hostfile_cut_count(char *word)
-{
-    char *colon = strchr(word, ':');
-    if (!colon || strchr(colon + 1, ':'))
-        return NULL;
-    *colon = '\0';
-    return colon + 1;
-}
-
+/* "host:4" is cut in two. An IPv6 address has at least two colons, and no count. */
 static int hostfile_host(struct hostfile_line *line, char *word, struct error *err)
 {
-    const char *count = hostfile_cut_count(word);
+    char *colon = strchr(word, ':');
     line->hosts = word;
-    return count ? spec_number_decode(count, SPEC_MAX_NUMBER, &line->slots, err) : 0;
+    if (!colon || strchr(colon + 1, ':'))
+        return 0;
+    *colon = '\0';
+    return spec_number_decode(colon + 1, SPEC_MAX_NUMBER, &line->slots, err);
 }
 
 static int hostfile_setting(struct hostfile_line *line, char *word, struct error *err)

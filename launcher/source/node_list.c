@@ -1,3 +1,4 @@
+/* A list of nodes put together: hosts joined, left out, and kept within what a set or a program has. */
 #include "launcher/source/node_list.h"
 
 #include <errno.h>
@@ -72,11 +73,6 @@ void node_list_add_cores(struct node *node, const struct idset *cores, const str
     sets_join(&node->gpus, gpus);
 }
 
-static void node_grow(struct node_list *nodes)
-{
-    nodes->list = array_grow(nodes->list, nodes->count, sizeof(nodes->list[0]));
-}
-
 struct node *node_list_add(struct node_list *nodes, struct host_index *index, const char *login,
                            uint32_t target, uint32_t limit)
 {
@@ -87,11 +83,19 @@ struct node *node_list_add(struct node_list *nodes, struct host_index *index, co
         nodes->list[at].limit = limits_add(nodes->list[at].limit, limit);
         return &nodes->list[at];
     }
-    node_grow(nodes);
+    nodes->list = array_grow(nodes->list, nodes->count, sizeof(nodes->list[0]));
     struct node *node = &nodes->list[nodes->count++];
     *node = (struct node){
         .host = host, .login = mem_copy_text(login), .target = target, .limit = limit};
     return node;
+}
+
+struct host_index *node_list_index(const struct node_list *nodes)
+{
+    struct host_index *index = host_index_new(nodes->count);
+    for (size_t i = 0; i < nodes->count; i++)
+        host_index_add(index, nodes->list[i].host, i);
+    return index;
 }
 
 bool node_list_is_here(const char *host)
@@ -172,10 +176,8 @@ static bool exclude_one(const struct node_list *nodes, const struct host_index *
 static int exclude_all(const struct node_list *nodes, const struct hostlist *hosts, bool *drop,
                        struct error *err)
 {
-    struct host_index *index = host_index_new(nodes->count);
+    struct host_index *index = node_list_index(nodes);
     int rc = 0;
-    for (size_t i = 0; i < nodes->count; i++)
-        host_index_add(index, nodes->list[i].host, i);
     for (size_t i = 0; i < hostlist_count(hosts) && rc == 0; i++) {
         const char *host = node_list_host_of(hostlist_nth(hosts, i));
         if (!exclude_one(nodes, index, host, drop))
@@ -207,7 +209,7 @@ bool *node_list_excluded(const struct node_list *nodes, const char *hostlist, st
     return NULL;
 }
 
-/* Parts of a list of nodes. */
+/* ---- parts of a list ---- */
 
 /* Both sets, where `want` is not within `have`. */
 static int part_check(const struct idset *want, const struct idset *have, const char *what,
@@ -260,32 +262,18 @@ static size_t part_find(const struct node_list *nodes, const struct host_index *
     return HOST_INDEX_NONE;
 }
 
-static struct host_index *part_index(const struct node_list *nodes)
-{
-    struct host_index *index = host_index_new(nodes->count);
-    for (size_t i = 0; i < nodes->count; i++)
-        host_index_add(index, nodes->list[i].host, i);
-    return index;
-}
-
-static char *part_hosts(const struct node_list *nodes)
-{
-    struct hostlist *hosts = hostlist_new();
-    for (size_t i = 0; i < nodes->count; i++)
-        hostlist_append(hosts, nodes->list[i].host);
-    char *text = hostlist_encode(hosts);
-    hostlist_free(hosts);
-    return text;
-}
-
 static int part_keep_node(struct node_list *nodes, size_t at, const struct rset_node *from,
                           const char *name, struct error *err)
 {
     const char *names[2] = {name, nodes->source};
     if (at == HOST_INDEX_NONE) {
-        char *hosts = part_hosts(nodes);
+        struct hostlist *list = hostlist_new();
+        for (size_t i = 0; i < nodes->count; i++)
+            hostlist_append(list, nodes->list[i].host);
+        char *hosts = hostlist_encode(list);
         error_set(err, "%s names %s, which is not part of this instance (%s: %s)", name, from->host,
                   nodes->source, hosts);
+        hostlist_free(list);
         free(hosts);
         return -1;
     }
@@ -301,7 +289,7 @@ static int part_keep_node(struct node_list *nodes, size_t at, const struct rset_
 int node_list_keep(struct node_list *nodes, const struct rset *set, const char *name,
                    struct error *err)
 {
-    struct host_index *index = part_index(nodes);
+    struct host_index *index = node_list_index(nodes);
     bool *drop = mem_array(nodes->count, sizeof(*drop));
     int rc = 0;
     for (size_t i = 0; i < nodes->count; i++)
@@ -321,6 +309,7 @@ int node_list_keep(struct node_list *nodes, const struct rset *set, const char *
     return rc;
 }
 
+/* The set's node of this one, which may be this machine under another name; NULL: none. */
 static const struct rset_node *
 part_find_in_set(const struct rset *set, const struct host_index *index, const struct node *node)
 {
@@ -332,24 +321,18 @@ part_find_in_set(const struct rset *set, const struct host_index *index, const s
     return found;
 }
 
-static char *part_hosts_of_set(const struct rset *set)
-{
-    struct hostlist *hosts = hostlist_new();
-    for (size_t i = 0; i < set->nnodes; i++)
-        hostlist_append(hosts, set->nodes[i].host);
-    char *text = hostlist_encode(hosts);
-    hostlist_free(hosts);
-    return text;
-}
-
 static int part_bound_node(struct node *node, const struct rset *set,
                            const struct host_index *index, const char *names[2], bool *any,
                            struct error *err)
 {
     const struct rset_node *outer = part_find_in_set(set, index, node);
     if (!outer) {
-        char *hosts = part_hosts_of_set(set);
+        struct hostlist *list = hostlist_new();
+        for (size_t i = 0; i < set->nnodes; i++)
+            hostlist_append(list, set->nodes[i].host);
+        char *hosts = hostlist_encode(list);
         error_set(err, "%s names %s, but %s has only %s", names[0], node->host, names[1], hosts);
+        hostlist_free(list);
         free(hosts);
         return -1;
     }

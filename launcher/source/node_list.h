@@ -28,6 +28,7 @@ struct node {
     struct idset *gpus;  /* NULL: likewise */
 };
 
+struct host_index;
 struct hostfile;
 
 struct node_list {
@@ -49,6 +50,8 @@ struct node_list {
 /* All that a list of hosts names; takes the source. */
 struct node_list *node_list_from_entries(const struct hostfile *file, char *source);
 void node_list_free(struct node_list *nodes);
+/* Positions by name of the host; caller frees. */
+struct host_index *node_list_index(const struct node_list *nodes);
 
 /* Parts of a list of nodes; `name` is what the set is called in messages. Both leave
  * an R, where there is one, that names what is left. */

@@ -21,38 +21,29 @@ static struct rset *plain_R(const struct node_list *nodes)
     return R;
 }
 
-/* What nodes could have been asked for. */
-static char *property_names(const struct rset *R)
+/* Why a property that is asked for is not there, and what nodes could have been asked for. */
+static void require_say_unknown(struct buf *out, const struct node_list *nodes,
+                                const struct rset *R, const char *unknown)
 {
-    struct buf names = BUF_INIT;
     const char *name;
     json_t *ranks;
     size_t count = 0;
-    json_object_foreach(R->properties, name, ranks)
-    {
-        if (count++ < MAX_NAMES)
-            buf_printf(&names, "%s%s", count > 1 ? ", " : "", excerpt(name, strlen(name)).text);
-    }
-    if (count > MAX_NAMES)
-        buf_printf(&names, " and %zu more", count - MAX_NAMES);
-    if (!count)
-        buf_add_text(&names, "none");
-    return buf_take_text(&names);
-}
-
-/* Why a property that is asked for is not there. */
-static void require_say_unknown(struct buf *out, const struct node_list *nodes,
-                                const struct rset *R, const char *name)
-{
-    struct excerpt shown = excerpt(name, strlen(name));
-    buf_printf(out, "no node of %s has the property %s", nodes->source, shown.text);
+    buf_printf(out, "no node of %s has the property %s", nodes->source,
+               excerpt(unknown, strlen(unknown)).text);
     if (!R) {
         buf_add_text(out, ": properties come from an R (-R FILE)");
         return;
     }
-    char *names = property_names(R);
-    buf_printf(out, "; known properties: %s", names);
-    free(names);
+    buf_add_text(out, "; known properties: ");
+    json_object_foreach(R->properties, name, ranks)
+    {
+        if (count++ < MAX_NAMES)
+            buf_printf(out, "%s%s", count > 1 ? ", " : "", excerpt(name, strlen(name)).text);
+    }
+    if (count > MAX_NAMES)
+        buf_printf(out, " and %zu more", count - MAX_NAMES);
+    if (!count)
+        buf_add_text(out, "none");
 }
 
 static int require_refuse(const struct node_list *nodes, const struct rset *R, const char *text,

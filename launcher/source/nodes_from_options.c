@@ -25,9 +25,7 @@ static void R_follow(struct node_list *nodes)
 {
     if (!nodes->R)
         return;
-    struct host_index *index = host_index_new(nodes->count);
-    for (size_t i = 0; i < nodes->count; i++)
-        host_index_add(index, nodes->list[i].host, i);
+    struct host_index *index = node_list_index(nodes);
     struct rset *less = rset_select(nodes->R, R_keeps, index);
     rset_free(nodes->R);
     nodes->R = less;
@@ -119,21 +117,17 @@ static struct node_list *nodes_finish(struct node_list *nodes, const struct spec
     return nodes;
 }
 
-/* An R file has an instance of its own; hosts that were named are taken for a part of what there
- * is without their being named. */
-static char *nodes_identity(const struct spec *spec)
-{
-    return spec->resources
-               ? node_list_R_identity(spec->resources)
-               : batch_system_identity(batch_system_find(
-                     BATCH_SYSTEM_ENCLOSING | BATCH_SYSTEM_BATCH | BATCH_SYSTEM_MACHINE));
-}
-
 struct node_list *node_list_from_spec(const struct spec *spec, double now, struct error *err)
 {
     struct node_list *nodes = nodes_finish(nodes_named(spec, now, err), spec, err);
-    if (nodes && !nodes->identity)
-        nodes->identity = nodes_identity(spec);
+    if (!nodes || nodes->identity)
+        return nodes;
+    /* An R file has an instance of its own; hosts that were named are taken for a part of what there
+     * is without their being named. */
+    nodes->identity =
+        spec->resources ? node_list_R_identity(spec->resources)
+                        : batch_system_identity(batch_system_find(
+                              BATCH_SYSTEM_ENCLOSING | BATCH_SYSTEM_BATCH | BATCH_SYSTEM_MACHINE));
     return nodes;
 }
 
@@ -197,12 +191,11 @@ static int topologies_add(struct topologies *all, const struct spec *spec, struc
 
 static int topologies_build(struct topologies *all, const struct spec *spec, struct error *err)
 {
-    size_t count = all->file->count, nfrom = all->from ? all->from->count : 0;
-    struct host_index *index = host_index_new(count), *in_R = host_index_new(nfrom);
+    size_t count = all->file->count;
+    struct host_index *index = host_index_new(count);
+    struct host_index *in_R = all->from ? node_list_index(all->from) : NULL;
     int rc = 0;
     all->descriptions = mem_array(count + 1, sizeof(char *));
-    for (size_t i = 0; i < nfrom; i++)
-        host_index_add(in_R, all->from->list[i].host, i);
     for (size_t i = 0; i < count && rc == 0; i++)
         rc = topologies_add(all, spec, index, in_R, i, err);
     host_index_free(index);

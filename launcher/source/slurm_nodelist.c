@@ -1,3 +1,4 @@
+/* Slurm's lists of nodes and counts, for slurm_job.c. */
 #include "launcher/source/slurm_nodelist.h"
 
 #include <stdbool.h>
@@ -53,19 +54,13 @@ static int slurm_expand(struct hostlist *list, const char *name, unsigned depth,
     return 0;
 }
 
-/* Up to the next comma that is not in brackets. */
-static size_t slurm_name_length(const char *text)
-{
-    size_t len = 0;
-    for (bool inside = false; text[len] && (inside || text[len] != ','); len++)
-        inside = text[len] == '[' || (inside && text[len] != ']');
-    return len;
-}
-
+/* Names end at commas that are not in brackets. */
 static int slurm_names(struct hostlist *list, const char *text, struct error *err)
 {
     for (;;) {
-        size_t len = slurm_name_length(text);
+        size_t len = 0;
+        for (bool inside = false; text[len] && (inside || text[len] != ','); len++)
+            inside = text[len] == '[' || (inside && text[len] != ']');
         char *name = mem_copy_text_n(text, len);
         int rc = len ? slurm_expand(list, name, 0, err)
                      : error_set(err, "missing name before \"%.80s\"", text);
