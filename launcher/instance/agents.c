@@ -66,10 +66,9 @@ void agents_free(struct agents *agents)
     free(agents);
 }
 
-static void agents_say(struct agents *agents, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void agents_say(struct agents *agents, const char *fmt, ...)
+/* With -v. */
+__attribute__((format(printf, 2, 3))) static void agents_say(struct agents *agents, const char *fmt,
+                                                             ...)
 {
     va_list args;
     va_start(args, fmt);

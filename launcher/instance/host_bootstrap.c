@@ -1,4 +1,4 @@
-/* How the other hosts are reached: what --bootstrap stands for in this run. */
+/* How the other hosts are reached, for agents.c: what --bootstrap stands for in this run. */
 #include "launcher/instance/host_bootstrap.h"
 
 #include <stdlib.h>
@@ -63,10 +63,9 @@ bool host_bootstrap_predict_pmix(struct host_bootstrap *bootstrap)
     return bootstrap->boot.pmix;
 }
 
-static void host_bootstrap_say(struct host_bootstrap *bootstrap, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void host_bootstrap_say(struct host_bootstrap *bootstrap, const char *fmt, ...)
+/* With -v. */
+__attribute__((format(printf, 2, 3))) static void
+host_bootstrap_say(struct host_bootstrap *bootstrap, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);

@@ -135,22 +135,6 @@ static void rivals_add_holder(struct rivals *rivals, const struct claims_row *ro
     free(what);
 }
 
-static void rivals_look(struct rivals *rivals, const struct claims_probe *probe,
-                        const struct claims_row *row)
-{
-    struct rset_children common;
-    const char *host;
-    if (claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
-        return;
-    if (row->state == CLAIMS_HOLDS) {
-        rivals_add_holder(rivals, row, host, &common);
-        return;
-    }
-    rivals->before += row->state == CLAIMS_WAITS;
-    idset_free(common.cores);
-    idset_free(common.gpus);
-}
-
 char *instance_rivals(struct instance *instance, const struct ledger_entry *entry,
                       const struct rset *wanted)
 {
@@ -160,8 +144,18 @@ char *instance_rivals(struct instance *instance, const struct ledger_entry *entr
     struct rivals rivals = {0};
     for (size_t i = 0; claims && i < claims->count; i++) {
         const struct claims_row *row = &claims->rows[i];
-        if (entry_yields(entry ? entry : &last, row) && ledger_counts(instance, row))
-            rivals_look(&rivals, probe, row);
+        struct rset_children common;
+        const char *host;
+        if (!entry_yields(entry ? entry : &last, row) || !ledger_counts(instance, row) ||
+            claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
+            continue;
+        if (row->state == CLAIMS_HOLDS) {
+            rivals_add_holder(&rivals, row, host, &common);
+        } else {
+            rivals.before += row->state == CLAIMS_WAITS;
+            idset_free(common.cores);
+            idset_free(common.gpus);
+        }
     }
     claims_probe_free(probe);
     claims_free(claims);

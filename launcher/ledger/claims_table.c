@@ -361,15 +361,7 @@ void claims_probe_free(struct claims_probe *probe)
     free(probe);
 }
 
-static const struct rset_node *claims_probe_find(const struct claims_probe *probe, const char *host)
-{
-    struct rset_node key = {.host = host};
-    const struct rset_node *want = &key;
-    const struct rset_node *const *found =
-        bsearch(&want, probe->nodes, probe->count, sizeof(probe->nodes[0]), claims_compare_hosts);
-    return found ? *found : NULL;
-}
-
+/* What two nodes both have, where that is anything; `common` (or NULL) is the caller's then. */
 static bool claims_probe_common(const struct rset_children *a, const struct rset_children *b,
                                 struct rset_children *common)
 {
@@ -394,9 +386,12 @@ int claims_probe_row(const struct claims_probe *probe, const struct claims_row *
         if (claims_group_read(&at, &group, err) < 0)
             return -1;
         for (size_t i = 0; i < hostlist_count(group.hosts) && !*host; i++) {
-            const struct rset_node *mine = claims_probe_find(probe, hostlist_nth(group.hosts, i));
-            if (mine && claims_probe_common(mine->children, &group.children, common))
-                *host = mine->host;
+            struct rset_node key = {.host = hostlist_nth(group.hosts, i)};
+            const struct rset_node *want = &key;
+            const struct rset_node *const *mine = bsearch(
+                &want, probe->nodes, probe->count, sizeof(probe->nodes[0]), claims_compare_hosts);
+            if (mine && claims_probe_common((*mine)->children, &group.children, common))
+                *host = (*mine)->host;
         }
         claims_group_free(&group);
     }

@@ -1,4 +1,4 @@
-/* The ledger's instance: where it is, and what it is. */
+/* The directory of an instance, for resources.c and enclosing_program.c: where it is, and what is in it. */
 #include "launcher/ledger/instance_directory.h"
 
 #include <ctype.h>
@@ -101,15 +101,6 @@ static int ledger_fill_id(struct instance *instance, struct error *err)
     return rc;
 }
 
-static int ledger_open_part(struct instance *instance, const char *name, int *dir,
-                            struct error *err)
-{
-    char *path = mem_format("%s/%s", instance->path, name);
-    *dir = private_directory_open_private(instance->dir, name, path, err);
-    free(path);
-    return *dir < 0 ? -1 : 0;
-}
-
 static int ledger_open_alive(struct instance *instance, struct error *err)
 {
     int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC;
@@ -128,8 +119,11 @@ static struct instance *ledger_open_dir(int dir, char *path, const char *identit
     struct instance *instance = mem_alloc(sizeof(*instance));
     *instance = (struct instance){
         .path = path, .root = -1, .dir = dir, .programs = -1, .alive = -1, .gone = idset_new()};
-    if (dir >= 0 && ledger_open_part(instance, "programs", &instance->programs, err) == 0 &&
-        ledger_open_alive(instance, err) == 0 &&
+    char *programs = mem_format("%s/programs", path);
+    if (dir >= 0)
+        instance->programs = private_directory_open_private(dir, "programs", programs, err);
+    free(programs);
+    if (instance->programs >= 0 && ledger_open_alive(instance, err) == 0 &&
         (!identity || ledger_fill_identity(instance, identity, err) == 0) &&
         ledger_fill_id(instance, err) == 0)
         return instance;

@@ -38,31 +38,26 @@ static int entry_lock_number(struct ledger_entry *entry, const struct ledger_cha
     return 0;
 }
 
-/* A few rows in turn: what the dead left in the table stays a fraction of it, whoever looks. */
-static void entry_look_round(struct ledger_change *change, uint64_t number)
-{
-    struct claims *claims = change->claims;
-    for (uint64_t i = 0; i < PROGRAM_LOOKS && claims->count; i++) {
-        uint64_t other = claims->rows[(number * PROGRAM_LOOKS + i) % claims->count].number;
-        if (ledger_is_alive(change->instance, other))
-            continue;
-        ledger_bury(change->instance, other);
-        claims_drop(claims, other);
-    }
-}
-
+/* 1: another was quicker. */
 static int entry_try_number(struct ledger_entry *entry, int tries, struct error *err)
 {
     struct ledger_change change;
     if (ledger_begin(entry->instance, tries, &change, err) < 0)
         return -1;
-    uint64_t number = change.claims->next;
-    entry_look_round(&change, number);
+    struct claims *claims = change.claims;
+    uint64_t number = claims->next;
+    /* A few rows in turn: what the dead left in the table stays a fraction of it, whoever looks. */
+    for (uint64_t i = 0; i < PROGRAM_LOOKS && claims->count; i++) {
+        uint64_t other = claims->rows[(number * PROGRAM_LOOKS + i) % claims->count].number;
+        if (ledger_is_alive(change.instance, other))
+            continue;
+        ledger_bury(change.instance, other);
+        claims_drop(claims, other);
+    }
     int rc = entry_lock_number(entry, &change, &number, err);
     if (rc == 0) {
         snprintf(entry->id, sizeof(entry->id), "%llu", (unsigned long long)number);
-        claims_add(change.claims, number, ledger_now(), instance_within(entry->instance),
-                   entry->name);
+        claims_add(claims, number, ledger_now(), instance_within(entry->instance), entry->name);
         rc = ledger_commit(&change, err);
         if (rc == 0)
             entry->number = number;

@@ -86,21 +86,6 @@ static struct shape_requests *allotment_new(size_t nparts)
     return allotment;
 }
 
-/* Would they fit with everything free? Each alone does. */
-static enum treepool_answer fit_at_all(const struct rset *R, struct request *const *requests,
-                                       size_t nparts, struct error *err)
-{
-    struct shape_requests *trial = allotment_new(nparts);
-    struct error why = ERROR_INIT;
-    bool fit = shape_requests_serve(trial, R, NULL, requests, &why) == TREEPOOL_GRANTED;
-    shape_requests_free(trial);
-    if (!fit)
-        error_set(err, "%s; the parts before it take the rest, whatever others hold",
-                  error_text(&why));
-    error_clear(&why);
-    return fit ? TREEPOOL_BUSY : TREEPOOL_NEVER;
-}
-
 enum treepool_answer shape_requests_make(const struct rset *R, const struct rset *held,
                                          struct request *const *requests, size_t nparts,
                                          struct shape_requests **allotment, struct error *err)
@@ -113,7 +98,18 @@ enum treepool_answer shape_requests_make(const struct rset *R, const struct rset
         return answer;
     }
     shape_requests_free(made);
-    return answer == TREEPOOL_BUSY && nparts > 1 ? fit_at_all(R, requests, nparts, err) : answer;
+    if (answer != TREEPOOL_BUSY || nparts < 2)
+        return answer;
+    /* Would they fit with everything free? Each alone does. */
+    struct shape_requests *trial = allotment_new(nparts);
+    struct error why = ERROR_INIT;
+    bool fit = shape_requests_serve(trial, R, NULL, requests, &why) == TREEPOOL_GRANTED;
+    shape_requests_free(trial);
+    if (!fit)
+        error_set(err, "%s; the parts before it take the rest, whatever others hold",
+                  error_text(&why));
+    error_clear(&why);
+    return fit ? TREEPOOL_BUSY : TREEPOOL_NEVER;
 }
 
 /* ---- slots ---- */

@@ -46,25 +46,8 @@ static struct rset *within_grant(const struct spawn_request *request, struct rse
     return left;
 }
 
-/* Less what others hold, or wait for and came before. Takes the set; NULL: it cannot be told. */
-static struct rset *without_others(const struct spawn_request *request, struct rset *all,
-                                   struct error *err)
-{
-    struct rset *held = instance_held(resources_instance(request->resources), err);
-    struct rset *barred = held ? entry_barred(resources_entry(request->resources), err) : NULL;
-    struct rset *others = barred ? both_of(held, barred) : NULL;
-    struct rset *left = others ? rset_subtract_hosts(all, others) : NULL;
-    if (left)
-        left = within_grant(request, left, held);
-    rset_free(others);
-    rset_free(barred);
-    rset_free(held);
-    rset_free(all);
-    return left;
-}
-
-/* Cores that no program holds. GPUs are not given out later; what was asked for by name (--on) is
- * all there is. */
+/* Cores that no program holds, or waits for and came before. GPUs are not given out later; what was asked for
+ * by name (--on) is all there is. NULL: it cannot be told. */
 static struct rset *free_in_instance(const struct spawn_request *request, struct error *err)
 {
     const struct host_table *hosts = resources_hosts(request->resources);
@@ -81,7 +64,17 @@ static struct rset *free_in_instance(const struct spawn_request *request, struct
     }
     if (request->spec->overlap)
         return all;
-    return without_others(request, all, err);
+    struct rset *held = instance_held(resources_instance(request->resources), err);
+    struct rset *barred = held ? entry_barred(resources_entry(request->resources), err) : NULL;
+    struct rset *others = barred ? both_of(held, barred) : NULL;
+    struct rset *left = others ? rset_subtract_hosts(all, others) : NULL;
+    if (left)
+        left = within_grant(request, left, held);
+    rset_free(others);
+    rset_free(barred);
+    rset_free(held);
+    rset_free(all);
+    return left;
 }
 
 struct rset *spawn_plan_unused(const struct spawn_request *request)

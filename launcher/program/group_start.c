@@ -85,15 +85,6 @@ static enum group_step group_start_steps(struct group_start *start, enum group_s
     return step;
 }
 
-static void group_start_free(struct group_start *start)
-{
-    struct group_start **at = &start->starts->first;
-    while (*at != start)
-        at = &(*at)->next;
-    *at = start->next;
-    free(start);
-}
-
 static void group_starts_on_lock(void *owner);
 
 /* What becomes of it after this step. */
@@ -131,8 +122,13 @@ static void group_start_try(struct group_start *start)
     group_start_go_on(start, step, &err);
     error_clear(&err);
     starts->trying = false;
-    if (start->state == GROUP_START_OVER)
-        group_start_free(start);
+    if (start->state != GROUP_START_OVER)
+        return;
+    struct group_start **at = &starts->first;
+    while (*at != start)
+        at = &(*at)->next;
+    *at = start->next;
+    free(start);
 }
 
 /* ---- when to try ---- */

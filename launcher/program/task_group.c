@@ -143,15 +143,6 @@ struct rset *task_groups_held(const struct task_groups *groups)
     return union_of_groups(groups, groups->claim);
 }
 
-static uint32_t task_group_tasks_on(const struct task_group *group, uint32_t node)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < group->nnodes; i++)
-        if (group->tree_node[i] == node)
-            count += group->node_tasks[i];
-    return count;
-}
-
 uint32_t *task_groups_tasks(const struct task_groups *groups, uint32_t nnodes)
 {
     uint32_t *tasks = mem_array(nnodes, sizeof(*tasks));
@@ -165,9 +156,13 @@ uint32_t *task_groups_tasks(const struct task_groups *groups, uint32_t nnodes)
 uint32_t task_groups_pending_on(const struct task_groups *groups, uint32_t node)
 {
     uint32_t count = 0;
-    for (const struct task_group *group = groups->first; group; group = group->next)
-        if (idset_has(group->pending, node))
-            count += task_group_tasks_on(group, node);
+    for (const struct task_group *group = groups->first; group; group = group->next) {
+        if (!idset_has(group->pending, node))
+            continue;
+        for (uint32_t i = 0; i < group->nnodes; i++)
+            if (group->tree_node[i] == node)
+                count += group->node_tasks[i];
+    }
     return count;
 }
 

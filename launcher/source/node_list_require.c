@@ -4,6 +4,7 @@
 
 #include "affinity/resource/constraint.h"
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "launcher/source/node_list_private.h"
 
@@ -46,19 +47,6 @@ static void require_say_unknown(struct buf *out, const struct node_list *nodes,
         buf_add_text(out, "none");
 }
 
-static int require_refuse(const struct node_list *nodes, const struct rset *R, const char *text,
-                          const char *unknown, struct error *err)
-{
-    struct buf why = BUF_INIT;
-    if (unknown)
-        require_say_unknown(&why, nodes, R, unknown);
-    else
-        buf_printf(&why, "no node of %s matches", nodes->source);
-    error_usage(err, "--requires %s: %s", excerpt(text, strlen(text)).text, buf_text(&why));
-    buf_free(&why);
-    return -1;
-}
-
 int node_list_require(struct node_list *nodes, const struct rset *R, const char *constraint,
                       bool *drop, struct error *err)
 {
@@ -73,18 +61,23 @@ int node_list_require(struct node_list *nodes, const struct rset *R, const char 
         drop[i] = drop[i] || !idset_has(match, nodes->list[i].target);
         any = any || !drop[i];
     }
-    int rc = any ? 0 : require_refuse(nodes, R, constraint, unknown, err);
-    if (any && unknown) {
-        struct buf text = BUF_INIT; /* behind a note of the source */
-        if (nodes->note)
-            buf_printf(&text, "%s\n", nodes->note);
-        buf_add_text(&text, "--requires: ");
-        require_say_unknown(&text, nodes, R, unknown);
-        free(nodes->note);
-        nodes->note = buf_take_text(&text);
+    struct buf why = BUF_INIT;
+    if (unknown)
+        require_say_unknown(&why, nodes, R, unknown);
+    else
+        buf_printf(&why, "no node of %s matches", nodes->source);
+    if (!any) {
+        error_usage(err, "--requires %s: %s", excerpt(constraint, strlen(constraint)).text,
+                    buf_text(&why));
+    } else if (unknown) { /* the source may have a note already */
+        char *before = nodes->note;
+        nodes->note = mem_format("%s%s--requires: %s", before ? before : "", before ? "\n" : "",
+                                 buf_text(&why));
+        free(before);
     }
+    buf_free(&why);
     idset_free(match);
     rset_free(plain);
     constraint_free(wanted);
-    return rc;
+    return any ? 0 : -1;
 }
