@@ -3,8 +3,8 @@
  *
  * agents_start() asks all hosts that are wanted and not known yet; agents_late() asks more, while the
  * program runs. What becomes of each is in the host table: whoever starts agents, or hands on what is
- * heard of them, looks there afterwards (host_awaited()). An agent answers with its topology, or with
- * the word that it is as the topology cache has it.
+ * heard of them, looks there afterwards (host_awaited()). An agent answers with its topology, or
+ * says that it is as the topology cache has it.
  *
  * A dry run starts no agent on a host whose topology is known without one.
  */

@@ -66,9 +66,11 @@ bool host_up(struct host_table *hosts, uint32_t number, struct topo *topo, const
 /* Of its GPUs these alone may be given out (taken; NULL: all), or it cannot be told which, and why (copied). */
 void host_grant_gpus(struct host_table *hosts, uint32_t number, struct idset *gpus,
                      const char *refusal);
-/* Takes the text, which may begin with the host's name. */
+/* Its agent could not be started, or said why it cannot be used. Takes the text, which may begin with the
+ * host's name; `elapsed` and `unreached` as in struct host. */
 void host_failed(struct host_table *hosts, uint32_t number, char *text, double elapsed,
                  bool unreached);
+/* Its agent is gone; `why` is copied. */
 void host_lost(struct host_table *hosts, uint32_t number, const char *why);
 
 /* For a trial: one that has no topology has this one, until all are taken back. */

@@ -31,7 +31,8 @@ struct resources *resources_open(const struct spec *spec, struct local_topology 
 void resources_free(struct resources *resources); /* NULL is fine */
 /* What the user is to be told of the nodes; NULL: nothing. */
 const char *resources_note(const struct resources *resources);
-/* In a dry run on hosts that are only described (--topology): read the descriptions. */
+/* In a dry run on hosts that are only described (--topology): read the descriptions. 0, or -1 with a
+ * sentence. */
 int resources_read_topologies(struct resources *resources, struct error *err);
 
 /* Its hosts, which it owns; NULL without resources. */
@@ -48,8 +49,8 @@ struct ledger_entry *resources_entry(const struct resources *resources);
 const char *resources_instance_id(const struct resources *resources);
 /* Programs that this run is a task of (idset text); NULL: none. */
 const char *resources_enclosing(const struct resources *resources);
-/* The program in the ledger, unless it is there or nothing will run: resources_open() leaves it out
- * where another process has the lock. */
+/* Make the program's entry in the ledger, unless it is there or nothing will run: resources_open() leaves it
+ * out where another process has the lock. 0, or -1 with a sentence. */
 int resources_enter(struct resources *resources, struct error *err);
 void resources_leave(struct resources *resources); /* the program is over */
 /* The program is to hold this: 0; 1: another was first; -1 with a sentence. Where it shares with
@@ -58,6 +59,7 @@ int resources_claim(struct resources *resources, const struct rset *set, struct 
 
 /* ---- what others hold ---- */
 
+/* Read anew what others hold: 0, or -1 with a sentence. */
 int resources_refresh(struct resources *resources, struct error *err);
 /* For a trial: as if nothing were held, until this is called again with false. */
 void resources_ignore_held(struct resources *resources, bool on);

@@ -4,7 +4,7 @@
  * An instance is a directory of mode 0700 that only its owner may enter:
  *
  *     identity        what the instance is for, in words
- *     id              a number by chance: another machine's instance may have the same path
+ *     id              a random number: another machine's instance may have the same path
  *     lock            locked for less than milliseconds, while `claims` is written
  *     names           a byte for each name is locked while a program looks for it at the others and
  *                     writes it down

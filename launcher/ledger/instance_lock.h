@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "launcher/ledger/instance_directory.h"
 
-/* Who has lost a race looks again, maps and claims when it is its turn, so that many that want the
- * same get on: those that have not lost one do not heed it. A descriptor to close when done, or
- * -1; nothing depends on it. */
+/* Wait for a turn. A program that has lost a race for cores does so before it looks, plans and claims again:
+ * then losers come one after the other. Others take no turn. A descriptor to close when done, or -1, where it
+ * goes on without. */
 int instance_turn(struct instance *instance);
 
 /* Until the descriptor is closed no other process has any of these keys for the lock file `name` of
@@ -23,10 +23,10 @@ enum { INSTANCE_EXCLUDED = -2 };
 int instance_exclude(struct instance *instance, const char *name, const char *const *keys,
                      size_t count, struct error *err);
 
-/* How long a call here may wait for a lock, which is held for less than milliseconds unless who has
- * it is stopped; 30 s where nothing is said. A loop that must beat says little, and where a call
- * failed because another process had the lock all that time (is_busy) comes back to it later. To
- * set it also forgets that it was so. */
+/* How long (s) a call may wait for a lock; 30 s where nothing is set. A lock is held for less than
+ * milliseconds, unless the process that has it is stopped. A process whose loop has to go on sets a short
+ * time, and tries again later where instance_is_busy() says that another process had the lock all that time.
+ * Setting it clears instance_is_busy(). */
 void instance_set_patience(struct instance *instance, double seconds);
 bool instance_is_busy(const struct instance *instance);
 

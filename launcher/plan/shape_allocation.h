@@ -17,17 +17,19 @@
 
 struct shape_allocation;
 
-/* 0, and *shapes is NULL where no part has a shape; -1 with a sentence. All is borrowed. */
+/* Read the shapes of all parts. 0, and *shapes is NULL where no part has one; -1 with a sentence. All is
+ * borrowed. Each function below takes NULL where not said otherwise, and does nothing. */
 int shape_allocation_open(const struct spec *spec, struct resources *resources,
                           struct host_choice *choice, struct shape_allocation **shapes,
                           struct error *err);
 void shape_allocation_free(struct shape_allocation *shapes);
 
-/* What R tells enough for is taken now, and only its hosts are wanted; else all are. */
+/* Before any agent is started. Where R says where cores and GPUs are, allocate and claim now, and want the
+ * hosts of that alone; else want all hosts: their agents say it. 0, or -1 with a sentence. */
 int shape_allocation_early(struct shape_allocation *shapes, struct error *err);
-/* What the shapes ask for is allocated and claimed, if it was not before. */
+/* Allocate and claim what the shapes ask for, unless that was done. 0, or -1 with a sentence. */
 int shape_allocation_take(struct shape_allocation *shapes, struct error *err);
-/* What would be allocated were nothing held; caller frees. NULL with the reason why not; *known is
+/* What would be allocated were nothing held (not of NULL); caller frees. NULL with the reason why not; *known is
  * false where that cannot be told yet. */
 struct rset *shape_allocation_fits_ever(const struct shape_allocation *shapes, bool *known,
                                         struct error *err);

@@ -35,6 +35,6 @@ struct hostfile *hostfile_parse(const char *name, const char *text, size_t len, 
 int hostfile_add(struct hostfile *file, const char *login, uint32_t limit, struct error *err);
 /* A hostlist, as --hosts has it. */
 struct hostfile *hostfile_from_hostlist(const char *text, struct error *err);
-void hostfile_free(struct hostfile *file);
+void hostfile_free(struct hostfile *file); /* NULL is fine; errno stays */
 
 #endif

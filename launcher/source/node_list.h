@@ -49,7 +49,7 @@ struct node_list {
 
 /* All that a list of hosts names; takes the source. */
 struct node_list *node_list_from_entries(const struct hostfile *file, char *source);
-void node_list_free(struct node_list *nodes);
+void node_list_free(struct node_list *nodes); /* NULL is fine; errno stays */
 /* Positions by name of the host; caller frees. */
 struct host_index *node_list_index(const struct node_list *nodes);
 
@@ -65,7 +65,8 @@ int node_list_keep(struct node_list *nodes, const struct rset *set, const char *
 int node_list_bound(struct node_list *nodes, const struct rset *set, const char *name,
                     struct error *err);
 
-/* True for any name or address of this machine. */
+/* True for any name or address of this machine. A name that is not plainly its own is looked up, which may
+ * take seconds. */
 bool node_list_is_here(const char *host);
 
 #endif
