@@ -9,8 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/buf.h"
 #include "launcher/process/process.h"
 
 #define MAX_DEPTH 4096 /* generations below this process that are followed upwards */
@@ -70,29 +68,16 @@ bool descendants_signal_group(pid_t pid, pid_t group, int number)
     return sent;
 }
 
-static bool descendants_is_listed(pid_t pid, const pid_t *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (list[i] == pid)
-            return true;
-    return false;
-}
-
 /* Children are signalled after what is below them was found, so that none is missed because its
  * parent died first; what is born meanwhile is found by the next round of the caller. */
 static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t nexcept)
 {
-    struct buf text = BUF_INIT;
-    struct process process;
-    size_t count = 0;
-    process_read_children(pid, &text);
-    char *end = NULL;
-    for (const char *at = buf_text(&text); *at; at = end) {
-        pid_t child = (pid_t)strtol(at, &end, 10);
-        if (end == at)
-            break;
-        end += strspn(end, " \n");
-        if (descendants_is_listed(child, except, nexcept))
+    size_t count = 0, nchildren;
+    pid_t *children = process_children(pid, &nchildren);
+    for (size_t i = 0; i < nchildren; i++) {
+        struct process process;
+        pid_t child = children[i];
+        if (process_is_listed(child, except, nexcept))
             continue;
         process_read(child, &process);
         int passed = process.inner && number != SIGKILL ? 0 : number;
@@ -103,7 +88,7 @@ static size_t signal_below(pid_t pid, int number, const pid_t *except, size_t ne
         if (passed)
             descendants_signal_one(child, passed);
     }
-    buf_free(&text);
+    free(children);
     return count;
 }
 
@@ -114,19 +99,5 @@ size_t descendants_signal(int number, const pid_t *except, size_t nexcept)
 
 pid_t *descendants_children(size_t *count)
 {
-    struct buf text = BUF_INIT;
-    pid_t *list = NULL;
-    char *end = NULL;
-    *count = 0;
-    process_read_children(getpid(), &text);
-    for (const char *at = buf_text(&text); *at; at = end) {
-        pid_t child = (pid_t)strtol(at, &end, 10);
-        if (end == at)
-            break;
-        end += strspn(end, " \n");
-        list = array_grow(list, *count, sizeof(*list));
-        list[(*count)++] = child;
-    }
-    buf_free(&text);
-    return list;
+    return process_children(getpid(), count);
 }

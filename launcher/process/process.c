@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -32,23 +33,6 @@ bool process_read(pid_t pid, struct process *process)
     return fields == 4 && state != 'Z' && state != 'X';
 }
 
-void process_read_children(pid_t pid, struct buf *out)
-{
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    DIR *threads = opendir(path);
-    if (!threads)
-        return;
-    for (struct dirent *entry; (entry = readdir(threads));) {
-        if (entry->d_name[0] == '.')
-            continue;
-        char *file = mem_format("%s/%s/children", path, entry->d_name);
-        file_read(file, out);
-        free(file);
-    }
-    closedir(threads);
-}
-
 /* In one of the sets of /proc/PID/status. */
 static bool has_signal(const char *status, const char *set, int number)
 {
@@ -66,4 +50,43 @@ bool process_catches(pid_t pid, int number)
                   has_signal(buf_text(&text), "\nSigBlk:", number);
     buf_free(&text);
     return caught;
+}
+
+pid_t *process_children(pid_t pid, size_t *count)
+{
+    char path[64];
+    struct buf text = BUF_INIT;
+    pid_t *list = NULL;
+    *count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(path);
+    if (!threads)
+        return NULL;
+    for (struct dirent *entry; (entry = readdir(threads));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char *file = mem_format("%s/%s/children", path, entry->d_name);
+        file_read(file, &text);
+        free(file);
+    }
+    closedir(threads);
+    /* "12 34 " */
+    char *end = NULL;
+    for (const char *at = buf_text(&text);; at = end) {
+        pid_t child = (pid_t)strtol(at, &end, 10);
+        if (end == at)
+            break;
+        list = array_grow(list, *count, sizeof(*list));
+        list[(*count)++] = child;
+    }
+    buf_free(&text);
+    return list;
+}
+
+bool process_is_listed(pid_t pid, const pid_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == pid)
+            return true;
+    return false;
 }

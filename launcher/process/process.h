@@ -5,12 +5,11 @@
 #define LAUNCHER_PROCESS_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define PROCESS_MANAGER "tprun-manager" /* the name of the process that manages a run of tprun */
-
-struct buf;
 
 struct process {
     pid_t pid;
@@ -27,7 +26,10 @@ bool process_read(pid_t pid, struct process *process);
  * signals (signalfd(2), sigwait(3)). */
 bool process_catches(pid_t pid, int number);
 
-/* Append the children of every thread of that process, as text: "12 34 ". */
-void process_read_children(pid_t pid, struct buf *out);
+/* The children of every thread of that process (caller frees); NULL where there is none. */
+pid_t *process_children(pid_t pid, size_t *count);
+
+/* Whether a list has this number, of a process or of a process group. */
+bool process_is_listed(pid_t pid, const pid_t *list, size_t count);
 
 #endif

@@ -17,14 +17,6 @@
 
 #define DESCRIBED_MAX 8 /* processes that are named */
 
-static bool process_set_is_listed(pid_t pid, const pid_t *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (list[i] == pid)
-            return true;
-    return false;
-}
-
 static void process_set_append(struct process_set *set, const struct process *process)
 {
     set->list = array_grow(set->list, set->count, sizeof(*set->list));
@@ -35,24 +27,19 @@ static void process_set_append(struct process_set *set, const struct process *pr
 static void append_below(struct process_set *set, pid_t pid, bool inner, const pid_t *except,
                          size_t nexcept)
 {
-    struct buf text = BUF_INIT;
-    struct process process;
-    char *end = NULL;
-    process_read_children(pid, &text);
-    for (const char *at = buf_text(&text); *at; at = end) {
-        pid_t child = (pid_t)strtol(at, &end, 10);
-        if (end == at)
-            break;
-        end += strspn(end, " \n");
-        if (process_set_is_listed(child, except, nexcept))
+    size_t count;
+    pid_t *children = process_children(pid, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct process process;
+        if (process_is_listed(children[i], except, nexcept))
             continue;
-        bool lives = process_read(child, &process);
+        bool lives = process_read(children[i], &process);
         process.inner |= inner;
         if (lives)
             process_set_append(set, &process);
-        append_below(set, child, process.inner, NULL, 0);
+        append_below(set, children[i], process.inner, NULL, 0);
     }
-    buf_free(&text);
+    free(children);
 }
 
 /* ---- sets ---- */
@@ -107,7 +94,7 @@ void process_set_keep_groups(struct process_set *set, const pid_t *groups, size_
 {
     size_t kept = 0;
     for (size_t i = 0; i < set->count; i++)
-        if (process_set_is_listed(set->list[i].group, groups, count))
+        if (process_is_listed(set->list[i].group, groups, count))
             set->list[kept++] = set->list[i];
     set->count = kept;
 }
