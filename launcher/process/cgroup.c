@@ -1,3 +1,5 @@
+/* Where the cgroup of a program can be, and its making, reading, killing and removing, for the
+ * guard and the agent of a node. */
 #include "launcher/process/cgroup.h"
 
 #include <errno.h>
@@ -91,20 +93,15 @@ static char *word_text(struct word word)
     return text;
 }
 
-/* Out of the cgroup namespace that the process sees: /../... */
-static bool is_outside(const char *path)
-{
-    for (; (path = strstr(path, "/..")); path += 3)
-        if (!path[3] || path[3] == '/')
-            return true;
-    return false;
-}
-
 /* What is left of a path below a root that begins it; NULL where the root does not. */
 static const char *path_below(const char *path, const char *root)
 {
     size_t len = strcmp(root, "/") == 0 ? 0 : strlen(root);
-    if (is_outside(path) || strncmp(path, root, len) != 0 || (path[len] && path[len] != '/'))
+    /* /../... is outside of the cgroup namespace that the process sees. */
+    for (const char *up = path; (up = strstr(up, "/..")); up += 3)
+        if (!up[3] || up[3] == '/')
+            return NULL;
+    if (strncmp(path, root, len) != 0 || (path[len] && path[len] != '/'))
         return NULL;
     return path[len] == '/' && !path[len + 1] ? path + len + 1 : path + len;
 }
@@ -130,15 +127,6 @@ struct hierarchy {
 
 static const struct hierarchy unified = {"cgroup2", NULL}, cpu_v1 = {"cgroup", "cpu"};
 
-/* Behind "-": type, source, options of the file system, where v1 names its controllers. */
-static bool mount_is_of(const char *line, const struct hierarchy *hierarchy)
-{
-    struct word type = cgroup_word_next(&line);
-    cgroup_word_next(&line);
-    return word_is(type, hierarchy->type) &&
-           (!hierarchy->controller || list_has(cgroup_word_next(&line), hierarchy->controller));
-}
-
 /* A line of mountinfo: id, parent, device, root, where, options, tags ..., "-", type, ... `own` is
  * there as the directory that is returned; *top becomes the length of the mount point's name. */
 static char *mount_locate(const char *line, const struct hierarchy *hierarchy, const char *own,
@@ -150,7 +138,13 @@ static char *mount_locate(const char *line, const struct hierarchy *hierarchy, c
     do {
         word = cgroup_word_next(&line);
     } while (word.len && !word_is(word, "-"));
-    if (!mount_is_of(line, hierarchy) || words[4].at[0] != '/')
+    /* Behind "-": type, source, options of the file system, where v1 names its controllers. */
+    struct word type = cgroup_word_next(&line);
+    cgroup_word_next(&line);
+    struct word options = cgroup_word_next(&line);
+    bool ours = word_is(type, hierarchy->type) &&
+                (!hierarchy->controller || list_has(options, hierarchy->controller));
+    if (!ours || words[4].at[0] != '/')
         return NULL;
     *seen = true;
     char *root = word_text(words[3]), *where = word_text(words[4]);
@@ -254,23 +248,22 @@ static double quota_number(const char *directory, const char *name, const char *
     return end > buf_text(text) && number > 0 ? number : -1;
 }
 
-/* "QUOTA PERIOD" or "max PERIOD", in microseconds. */
-static double quota_v2(const char *directory)
+/* In microseconds: v2 has "QUOTA PERIOD" or "max PERIOD" in one file, v1 a file for each, with a quota
+ * of -1 where there is no limit. */
+static double quota_of(const struct hierarchy *hierarchy, const char *directory)
 {
     struct buf text = BUF_INIT;
     const char *rest = "";
-    double quota = quota_number(directory, "cpu.max", &rest, &text);
-    double period = quota > 0 ? strtod(rest, NULL) : 0;
-    buf_free(&text);
-    return quota > 0 && period > 0 ? quota / period : INFINITY;
-}
-
-/* Each in a file of its own; no limit is -1. */
-static double quota_v1(const char *directory)
-{
-    struct buf text = BUF_INIT;
-    double quota = quota_number(directory, "cpu.cfs_quota_us", NULL, &text);
-    double period = quota > 0 ? quota_number(directory, "cpu.cfs_period_us", NULL, &text) : 0;
+    double quota, period = 0;
+    if (hierarchy->controller) {
+        quota = quota_number(directory, "cpu.cfs_quota_us", NULL, &text);
+        if (quota > 0)
+            period = quota_number(directory, "cpu.cfs_period_us", NULL, &text);
+    } else {
+        quota = quota_number(directory, "cpu.max", &rest, &text);
+        if (quota > 0)
+            period = strtod(rest, NULL);
+    }
     buf_free(&text);
     return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
@@ -285,7 +278,7 @@ static double quota_least(const struct hierarchy *hierarchy, const char *mounts,
     double least = INFINITY;
     free(path);
     while (at) {
-        least = fmin(least, hierarchy->controller ? quota_v1(at) : quota_v2(at));
+        least = fmin(least, quota_of(hierarchy, at));
         slash = strlen(at) > top ? strrchr(at, '/') : NULL;
         if (!slash || slash == at)
             break;
@@ -337,12 +330,6 @@ static void cgroup_hold(const struct cgroup *cgroup)
     sendmsg(cgroup->hold[0], &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void cgroup_let_go(const struct cgroup *cgroup)
-{
-    char byte;
-    recv(cgroup->hold[1], &byte, 1, MSG_DONTWAIT); /* the descriptor with it is closed */
-}
-
 /* ---- making ---- */
 
 /* Noted before it is there. A name that nobody else has: processes of other hosts and containers,
@@ -374,22 +361,10 @@ void cgroup_shut(struct cgroup *cgroup)
 
 static void cgroup_forget(struct cgroup *cgroup)
 {
+    char byte;
     cgroup_shut(cgroup);
-    cgroup_let_go(cgroup);
+    recv(cgroup->hold[1], &byte, 1, MSG_DONTWAIT); /* the descriptor with it is closed */
     __atomic_store_n(&cgroup->noted, false, __ATOMIC_RELEASE);
-}
-
-/* Tasks of other users (of root's sudo) may use its files; opening it is the owner's alone. */
-static int cgroup_fill(struct cgroup *cgroup, const char *own, struct error *err)
-{
-    cgroup->dir = owned_directory_make(cgroup->path, 0711);
-    if (cgroup->dir >= 0) {
-        cgroup_hold(cgroup);
-        return 0;
-    }
-    error_set(err, "cannot make one in %s: %s", own, strerror(errno));
-    cgroup_forget(cgroup);
-    return -1;
 }
 
 static void remove_tree(const char *path);
@@ -426,16 +401,24 @@ void cgroup_find(struct cgroup *cgroup)
     free(own);
 }
 
+/* Tasks of other users (of root's sudo) may use its files; opening it is the owner's alone. */
 int cgroup_make(struct cgroup *cgroup, const char *program, struct error *err)
 {
     int result = -1;
     if (!cgroup)
         return error_set(err, "no memory to share");
     char *own = cgroup->own[0] ? mem_copy_text(cgroup->own) : cgroup_own(err);
-    if (own && cgroup_note(cgroup, own, program) < 0)
+    if (!own)
+        return -1;
+    if (cgroup_note(cgroup, own, program) < 0) {
         error_set(err, "cannot name one in %s: %s", own, strerror(errno));
-    else if (own)
-        result = cgroup_fill(cgroup, own, err);
+    } else if ((cgroup->dir = owned_directory_make(cgroup->path, 0711)) < 0) {
+        error_set(err, "cannot make one in %s: %s", own, strerror(errno));
+        cgroup_forget(cgroup);
+    } else {
+        cgroup_hold(cgroup);
+        result = 0;
+    }
     free(own);
     return result;
 }

@@ -1,3 +1,4 @@
+/* clone3(2) for the cgroup of a child, clone(2) without one, for exec.c. */
 #include "launcher/process/clone.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Starts a command, reads what it prints within its time, and ends it when that is over. */
 #include "launcher/process/command_output.h"
 
 #include <errno.h>
@@ -56,33 +57,31 @@ static int capture_read(int fd, double deadline, size_t max, struct buf *out, st
     }
 }
 
-/* What it says itself is the best reason. */
-static int capture_blame(int status, int complaint, struct error *err)
-{
-    char line[200];
-    ssize_t len = pread(complaint, line, sizeof(line) - 1, 0);
-    line[len > 0 ? len : 0] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    if (WIFSIGNALED(status))
-        return error_set(err, "it was killed by signal %d", WTERMSIG(status));
-    return error_set(err, "it ended with status %d%s%s", WEXITSTATUS(status), line[0] ? ": " : "",
-                     line);
-}
-
 static int capture_finish(pid_t pid, int fd, int complaint, double seconds, size_t max,
                           struct buf *out, struct error *err)
 {
     double deadline = clock_monotonic_seconds() + seconds;
     int status = 0;
     int rc = capture_read(fd, deadline, max, out, err);
-    if (rc == 0 &&
-        reap(pid, deadline - clock_monotonic_seconds(), &status)) /* it may go on without output */
-        return status ? capture_blame(status, complaint, err) : 0;
-    if (rc == 0)
-        error_set(err, "it did not end in time");
-    kill(-pid, SIGKILL);
-    reap(pid, REAP_KILLED, NULL);
-    return -1;
+    if (rc < 0 || !reap(pid, deadline - clock_monotonic_seconds(),
+                        &status)) { /* it may go on without output */
+        if (rc == 0)
+            error_set(err, "it did not end in time");
+        kill(-pid, SIGKILL);
+        reap(pid, REAP_KILLED, NULL);
+        return -1;
+    }
+    if (!status)
+        return 0;
+    if (WIFSIGNALED(status))
+        return error_set(err, "it was killed by signal %d", WTERMSIG(status));
+    /* What it says itself is the best reason. */
+    char line[200];
+    ssize_t len = pread(complaint, line, sizeof(line) - 1, 0);
+    line[len > 0 ? len : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    return error_set(err, "it ended with status %d%s%s", WEXITSTATUS(status), line[0] ? ": " : "",
+                     line);
 }
 
 int command_output_output(const char *const *argv, double seconds, size_t max, struct buf *out,

@@ -1,3 +1,5 @@
+/* What a child does between clone and exec, and what its parent does before and after, for agents
+ * and for whoever starts agents. */
 #include "launcher/process/exec.h"
 
 #include <elf.h>
@@ -92,14 +94,6 @@ static void child_descriptors(struct exec_process *child)
     descriptors_close_on_exec(EXEC_NFDS);
 }
 
-static void child_limits(struct exec_process *child)
-{
-    for (int i = 0; i < RLIM_NLIMITS; i++)
-        if (child->spawn->limits && child->spawn->limits[i].set &&
-            setrlimit((__rlimit_resource_t)i, &child->spawn->limits[i].value) < 0)
-            child_fail(child, EXEC_LIMITS, errno);
-}
-
 static void child_bind(struct exec_process *child)
 {
     const struct exec *spawn = child->spawn;
@@ -145,19 +139,6 @@ static bool child_has_text(const struct exec *spawn)
     return !memchr(head, '\0', end ? (size_t)(end - head) : len);
 }
 
-/* A file without a "#!" line that the kernel does not know is a shell script (POSIX execvp). */
-static void child_execute(struct exec_process *child)
-{
-    const struct exec *spawn = child->spawn;
-    execve(spawn->path, spawn->argv, spawn->envp);
-    int number = errno;
-    if (number == ENOEXEC && child_has_text(spawn)) {
-        execve("/bin/sh", child->script, spawn->envp);
-        number = errno;
-    }
-    child_fail(child, EXEC_EXEC, number);
-}
-
 static int child_run(void *arg)
 {
     struct exec_process *child = arg;
@@ -166,7 +147,10 @@ static int child_run(void *arg)
     child_descriptors(child);
     if (spawn->umask >= 0)
         umask((mode_t)spawn->umask);
-    child_limits(child);
+    for (int i = 0; i < RLIM_NLIMITS; i++)
+        if (spawn->limits && spawn->limits[i].set &&
+            setrlimit((__rlimit_resource_t)i, &spawn->limits[i].value) < 0)
+            child_fail(child, EXEC_LIMITS, errno);
     child_bind(child);
     child_bind_memory(child);
     if (spawn->directory && chdir(spawn->directory) < 0)
@@ -174,7 +158,14 @@ static int child_run(void *arg)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    child_execute(child);
+    execve(spawn->path, spawn->argv, spawn->envp);
+    int number = errno;
+    /* A file without a "#!" line that the kernel does not know is a shell script (POSIX execvp). */
+    if (number == ENOEXEC && child_has_text(spawn)) {
+        execve("/bin/sh", child->script, spawn->envp);
+        number = errno;
+    }
+    child_fail(child, EXEC_EXEC, number);
     return 127;
 }
 
@@ -233,12 +224,6 @@ static void unpoison(void *stack)
 #endif
 }
 
-static enum exec_step fork_step(const struct exec *spawn, int number)
-{
-    return cgroup_dir(spawn->cgroup) >= 0 && number != EAGAIN && number != ENOMEM ? EXEC_CGROUP
-                                                                                  : EXEC_FORK;
-}
-
 void exec_begin(struct exec_process *child, const struct exec *spawn)
 {
     sigset_t all, before;
@@ -259,7 +244,9 @@ void exec_begin(struct exec_process *child, const struct exec *spawn)
     child->pid = clone_start(&(struct clone){child_run, child, child->stack, SPAWN_STACK,
                                              &child->shares, cgroup_dir(spawn->cgroup)});
     if (child->pid < 0) {
-        child->failure = (struct exec_failure){fork_step(spawn, -child->pid), -child->pid};
+        int number = -child->pid;
+        bool cgroup = cgroup_dir(spawn->cgroup) >= 0 && number != EAGAIN && number != ENOMEM;
+        child->failure = (struct exec_failure){cgroup ? EXEC_CGROUP : EXEC_FORK, number};
         child->shares = 0;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);

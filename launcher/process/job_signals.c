@@ -1,3 +1,4 @@
+/* What each process of tprun does with a batch system's signals. */
 #include "launcher/process/job_signals.h"
 
 #include <signal.h>

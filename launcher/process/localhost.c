@@ -1,3 +1,4 @@
+/* Host names and addresses compared with those of this machine, for sources and bootstraps. */
 #include "launcher/process/localhost.h"
 
 #include <arpa/inet.h>
@@ -28,16 +29,6 @@ char *localhost_name(void)
     return mem_copy_text(name);
 }
 
-static bool here_is_name(const char *host)
-{
-    char *own = localhost_name();
-    size_t label = strcspn(own, ".");
-    bool same = strcasecmp(host, "localhost") == 0 || strcasecmp(host, own) == 0 ||
-                (strlen(host) == label && strncasecmp(host, own, label) == 0);
-    free(own);
-    return same;
-}
-
 static bool addresses_equal(const struct sockaddr *a, const struct sockaddr *b)
 {
     if (a->sa_family != b->sa_family)
@@ -59,16 +50,6 @@ static bool address_is_loopback(const struct sockaddr *address)
            IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
 }
 
-static bool here_is_address(const struct sockaddr *address, const struct ifaddrs *own)
-{
-    if (address_is_loopback(address))
-        return true;
-    for (; own; own = own->ifa_next)
-        if (own->ifa_addr && addresses_equal(address, own->ifa_addr))
-            return true;
-    return false;
-}
-
 /* The addresses of a text; NULL when it has none. Numeric only: no question leaves this process. */
 static struct addrinfo *here_lookup(const char *host, int flags)
 {
@@ -78,15 +59,24 @@ static struct addrinfo *here_lookup(const char *host, int flags)
 
 static bool here_has_any(const struct addrinfo *found, const struct ifaddrs *own)
 {
-    for (; found; found = found->ai_next)
-        if (here_is_address(found->ai_addr, own))
+    for (; found; found = found->ai_next) {
+        if (address_is_loopback(found->ai_addr))
             return true;
+        for (const struct ifaddrs *at = own; at; at = at->ifa_next)
+            if (at->ifa_addr && addresses_equal(found->ai_addr, at->ifa_addr))
+                return true;
+    }
     return false;
 }
 
 bool localhost_is_literal(const char *host)
 {
-    if (here_is_name(host))
+    char *name = localhost_name();
+    size_t label = strcspn(name, ".");
+    bool named = strcasecmp(host, "localhost") == 0 || strcasecmp(host, name) == 0 ||
+                 (strlen(host) == label && strncasecmp(host, name, label) == 0);
+    free(name);
+    if (named)
         return true;
     struct addrinfo *found = here_lookup(host, AI_NUMERICHOST);
     struct ifaddrs *own = NULL;

@@ -1,3 +1,4 @@
+/* Makes directories under a lock, and sweeps those whose owner has died. */
 #include "launcher/process/owned_directory.h"
 
 #include <dirent.h>
@@ -79,19 +80,15 @@ static void sweep_free(struct sweep *sweep)
     free(sweep);
 }
 
-/* A directory of this user's: all else, of which there may be many, costs no more than this. */
-static bool is_own_directory(int above, const char *name)
-{
-    struct stat info;
-    return fstatat(above, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode) &&
-           info.st_uid == geteuid();
-}
-
 /* A descriptor of the entry with a lock that only who sweeps has; -1 if somebody owns it. */
 static int lock_dead(const struct sweep *sweep, int above, const char *name)
 {
     struct stat info;
-    if (strncmp(name, sweep->prefix, strlen(sweep->prefix)) != 0 || !is_own_directory(above, name))
+    if (strncmp(name, sweep->prefix, strlen(sweep->prefix)) != 0)
+        return -1;
+    /* Other users' entries, of which there may be many, cost no more than this look. */
+    if (fstatat(above, name, &info, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(info.st_mode) ||
+        info.st_uid != geteuid())
         return -1;
     int fd = openat(above, name, OPEN);
     if (fd < 0)
@@ -121,12 +118,11 @@ static bool sweep_look(const struct sweep *sweep)
     return work;
 }
 
-static void sweep_all(const struct sweep *sweep)
+static void *sweep_run(void *arg)
 {
+    struct sweep *sweep = arg;
     DIR *directory = opendir(sweep->above);
-    if (!directory)
-        return;
-    for (struct dirent *entry; (entry = readdir(directory));) {
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
         int fd = lock_dead(sweep, dirfd(directory), entry->d_name);
         if (fd < 0)
             continue;
@@ -135,13 +131,8 @@ static void sweep_all(const struct sweep *sweep)
         free(path);
         close(fd);
     }
-    closedir(directory);
-}
-
-static void *sweep_run(void *arg)
-{
-    struct sweep *sweep = arg;
-    sweep_all(sweep);
+    if (directory)
+        closedir(directory);
     sweep_free(sweep);
     pthread_mutex_lock(&sweeps_lock);
     sweeps--;

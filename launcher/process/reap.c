@@ -1,3 +1,4 @@
+/* Waits for the end of a child by its pidfd, or by looking again and again. */
 #include "launcher/process/reap.h"
 #include "base/clock.h"
 

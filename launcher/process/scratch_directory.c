@@ -1,3 +1,4 @@
+/* Names, makes and removes the directories that a program has on a node. */
 #include "launcher/process/scratch_directory.h"
 
 #include <errno.h>

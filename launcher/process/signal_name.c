@@ -1,3 +1,4 @@
+/* The table of signals that have names, for options and messages. */
 #include "launcher/process/signal_name.h"
 #include "base/number.h"
 
@@ -28,13 +29,6 @@ const char *signal_name(int number)
     return other;
 }
 
-static int number_of_digits(const char *text, size_t len)
-{
-    uint64_t number;
-    bool right = number_read(text, text + len, (uint64_t)SIGRTMAX, &number) == len;
-    return right && number <= (uint64_t)SIGRTMAX ? (int)number : 0;
-}
-
 int signal_number(const char *text, size_t len)
 {
     for (size_t i = 0; i < NSIGNALS; i++) {
@@ -44,7 +38,10 @@ int signal_number(const char *text, size_t len)
         if (whole || rest)
             return signals[i].number;
     }
-    return number_of_digits(text, len);
+    uint64_t number;
+    if (number_read(text, text + len, (uint64_t)SIGRTMAX, &number) != len)
+        return 0;
+    return number <= (uint64_t)SIGRTMAX ? (int)number : 0;
 }
 
 bool signal_asks_for_end(int number)

@@ -1,3 +1,4 @@
+/* A signalfd in the loop, for the front end. */
 #include "launcher/process/signal_source.h"
 
 #include <signal.h>
