@@ -1,3 +1,4 @@
+/* The rules by which a variable is of the place of a process, and copies of environments. */
 #include "launcher/environment/environment.h"
 
 #include <fnmatch.h>
@@ -245,21 +246,15 @@ static size_t env_add_own_screen(char **list, size_t count, const struct env *ru
     return count;
 }
 
-static bool env_is_elsewhere(const char *machine)
-{
-    char *here = machine ? localhost_machine() : NULL;
-    bool elsewhere = here && strcmp(here, machine) != 0;
-    free(here);
-    return elsewhere;
-}
-
 char **env_apply(char *const *environment, const char *screen_machine, const struct env *rules,
                  size_t nrules)
 {
     size_t count = env_count(environment);
     char **list =
         mem_array(count + nrules + sizeof(env_screen) / sizeof(env_screen[0]) + 1, sizeof(*list));
-    bool elsewhere = env_is_elsewhere(screen_machine);
+    char *here = screen_machine ? localhost_machine() : NULL;
+    bool elsewhere = here && strcmp(here, screen_machine) != 0;
+    free(here);
     size_t from = count;
     count = 0;
     for (size_t i = 0; i < from; i++)
@@ -279,7 +274,7 @@ const char *env_value(char *const *environment, const char *name)
 {
     size_t len = strlen(name);
     for (; *environment; environment++)
-        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
+        if (env_has_name(*environment, name, len))
             return *environment + len + 1;
     return NULL;
 }

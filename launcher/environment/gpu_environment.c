@@ -1,3 +1,4 @@
+/* Writes and reads the variables of GPUs' runtimes, for tasks and for this process's own job step. */
 #include "launcher/environment/gpu_environment.h"
 
 #include <ctype.h>
@@ -23,15 +24,6 @@ static bool counts_cards(char *const *environment, bool otherwise)
 }
 
 /* ---- what a task has set ---- */
-
-bool gpu_environment_says(const char *entry)
-{
-    static const char *const names[] = {CUDA, CUDA_ORDER, ROCR, HIP, "GPU_DEVICE_ORDINAL", ZE};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strncmp(entry, names[i], strlen(names[i])) == 0 && entry[strlen(names[i])] == '=')
-            return true;
-    return false;
-}
 
 static void add_number(struct buf *out, uint32_t number)
 {
@@ -86,17 +78,6 @@ static void add_entry(struct entries *entries, const char *name, char *numbers, 
     free(numbers);
 }
 
-static void add_cuda(struct entries *entries, const struct topo *topo, const struct idset *gpus)
-{
-    /* HIP reads this one, too: none of NVIDIA's must not hide AMD's. */
-    if (!has_vendor(topo, TOPO_VENDOR_NVIDIA, NULL) ||
-        (gpus && has_vendor(topo, TOPO_VENDOR_AMD, gpus) &&
-         !has_vendor(topo, TOPO_VENDOR_NVIDIA, gpus)))
-        return;
-    add_entry(entries, CUDA, numbers_of(topo, gpus, TOPO_VENDOR_NVIDIA, false), "-1");
-    entries->list[entries->count++] = mem_copy_text(CUDA_ORDER "=PCI_BUS_ID");
-}
-
 /* An empty mask would be none at all for Level Zero; -1 names no device. */
 static void add_ze(struct entries *entries, char *numbers, char *const *environment)
 {
@@ -109,7 +90,13 @@ char **gpu_environment_make(const struct topo *topo, const struct idset *gpus,
                             char *const *environment)
 {
     struct entries entries = {.count = 0};
-    add_cuda(&entries, topo, gpus);
+    /* HIP reads CUDA's variable, too: none of NVIDIA's must not hide AMD's. */
+    bool hides_amd = gpus && has_vendor(topo, TOPO_VENDOR_AMD, gpus) &&
+                     !has_vendor(topo, TOPO_VENDOR_NVIDIA, gpus);
+    if (has_vendor(topo, TOPO_VENDOR_NVIDIA, NULL) && !hides_amd) {
+        add_entry(&entries, CUDA, numbers_of(topo, gpus, TOPO_VENDOR_NVIDIA, false), "-1");
+        entries.list[entries.count++] = mem_copy_text(CUDA_ORDER "=PCI_BUS_ID");
+    }
     if (has_vendor(topo, TOPO_VENDOR_AMD, NULL))
         add_entry(&entries, ROCR, numbers_of(topo, gpus, TOPO_VENDOR_AMD, false), "");
     if (has_vendor(topo, TOPO_VENDOR_INTEL, NULL))
@@ -123,6 +110,15 @@ char **gpu_environment_make(const struct topo *topo, const struct idset *gpus,
     char **list = mem_array(entries.count + 1, sizeof(*list));
     memcpy(list, entries.list, entries.count * sizeof(*list));
     return list;
+}
+
+bool gpu_environment_says(const char *entry)
+{
+    static const char *const names[] = {CUDA, CUDA_ORDER, ROCR, HIP, "GPU_DEVICE_ORDINAL", ZE};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(entry, names[i], strlen(names[i])) == 0 && entry[strlen(names[i])] == '=')
+            return true;
+    return false;
 }
 
 /* ---- what is left to be seen ---- */
@@ -201,24 +197,18 @@ static void seen_add(struct idset *allowed, struct seen *seen, const struct idse
     free(seen->ids);
 }
 
-/* A mask of sub-devices ("1.0") counts cards. */
-static int limit_ze(struct seen *seen, const struct topo *topo, char *const *environment,
-                    struct error *err)
-{
-    const char *mask = env_value(environment, ZE);
-    bool cards = counts_cards(environment, false) || (mask && strchr(mask, '.'));
-    *seen = seen_all(topo, TOPO_VENDOR_INTEL, !cards);
-    return seen_limit(seen, ZE, false, environment, err);
-}
-
 struct idset *gpu_environment_allowed(const struct topo *topo, const struct idset *gpus,
                                       char *const *environment, struct error *err)
 {
     struct idset *allowed = idset_new();
     struct seen cuda = topo->ngpus ? seen_all(topo, TOPO_VENDOR_NVIDIA, false) : seen_ids(gpus);
-    struct seen rocr = seen_all(topo, TOPO_VENDOR_AMD, false), ze;
+    struct seen rocr = seen_all(topo, TOPO_VENDOR_AMD, false);
     struct seen other = seen_all(topo, TOPO_VENDOR_UNKNOWN, false);
-    int rc = limit_ze(&ze, topo, environment, err);
+    /* A mask of sub-devices ("1.0") counts cards. */
+    const char *mask = env_value(environment, ZE);
+    bool cards = counts_cards(environment, false) || (mask && strchr(mask, '.'));
+    struct seen ze = seen_all(topo, TOPO_VENDOR_INTEL, !cards);
+    int rc = seen_limit(&ze, ZE, false, environment, err);
     if (seen_limit(&cuda, CUDA, true, environment, err) < 0 ||
         seen_limit(&rocr, ROCR, true, environment, err) < 0 ||
         seen_limit(&rocr, HIP, false, environment, err) < 0)

@@ -1,3 +1,4 @@
+/* Writes the variables of OpenMP's runtimes for one task. */
 #include "launcher/environment/openmp_environment.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Writes the variables that tasks need beside PMI: a table of rules. */
 #include "launcher/environment/pmi_environment.h"
 
 #include "base/mem.h"

@@ -63,8 +63,9 @@ static int capture_finish(pid_t pid, int fd, int complaint, double seconds, size
     double deadline = clock_monotonic_seconds() + seconds;
     int status = 0;
     int rc = capture_read(fd, deadline, max, out, err);
-    if (rc < 0 || !reap(pid, deadline - clock_monotonic_seconds(),
-                        &status)) { /* it may go on without output */
+    /* It may go on without output. */
+    bool ended = rc == 0 && reap(pid, deadline - clock_monotonic_seconds(), &status);
+    if (!ended) {
         if (rc == 0)
             error_set(err, "it did not end in time");
         kill(-pid, SIGKILL);

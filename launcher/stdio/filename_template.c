@@ -1,16 +1,9 @@
+/* Checks and fills in the templates of --output and --error: a table of letters. */
 #include "launcher/stdio/filename_template.h"
 
 #include <string.h>
 
 #include "base/buf.h"
-
-static int template_width(uint32_t ntasks)
-{
-    int width = 1;
-    for (uint32_t largest = ntasks ? ntasks - 1 : 0; largest >= 10; largest /= 10)
-        width++;
-    return width;
-}
 
 static void add_rank(struct buf *out, const struct filename_template_fields *fields)
 {
@@ -19,7 +12,10 @@ static void add_rank(struct buf *out, const struct filename_template_fields *fie
 
 static void add_padded_rank(struct buf *out, const struct filename_template_fields *fields)
 {
-    buf_printf(out, "%0*u", template_width(fields->ntasks), fields->rank);
+    int width = 1;
+    for (uint32_t largest = fields->ntasks ? fields->ntasks - 1 : 0; largest >= 10; largest /= 10)
+        width++;
+    buf_printf(out, "%0*u", width, fields->rank);
 }
 
 static void filename_template_add_host(struct buf *out,

@@ -1,3 +1,4 @@
+/* Cuts what a task writes into pieces that end at line ends, for the agent. */
 #include "launcher/stdio/line_buffer.h"
 
 #include <string.h>
@@ -30,14 +31,6 @@ static void lines_pass_rest(struct line_buffer *lines, bool unfinished, line_buf
         buf_free(&lines->rest);
     else
         buf_clear(&lines->rest);
-}
-
-static size_t lines_raw(struct line_buffer *lines, const char *bytes, size_t len,
-                        line_buffer_emit emit, void *arg)
-{
-    size_t count = lines_min(len, LINE_BUFFER_MAX);
-    lines_pass(lines, bytes, count, bytes[count - 1] != '\n', emit, arg);
-    return count;
 }
 
 /* Behind the last line's end in these bytes; NULL: there is none. */
@@ -84,9 +77,15 @@ void line_buffer_feed(struct line_buffer *lines, const char *bytes, size_t len,
                       line_buffer_emit emit, void *arg)
 {
     while (len) {
-        size_t count = lines->raw        ? lines_raw(lines, bytes, len, emit, arg)
-                       : lines->rest.len ? lines_go_on(lines, bytes, len, emit, arg)
-                                         : lines_fresh(lines, bytes, len, emit, arg);
+        size_t count;
+        if (lines->raw) {
+            count = lines_min(len, LINE_BUFFER_MAX);
+            lines_pass(lines, bytes, count, bytes[count - 1] != '\n', emit, arg);
+        } else if (lines->rest.len) {
+            count = lines_go_on(lines, bytes, len, emit, arg);
+        } else {
+            count = lines_fresh(lines, bytes, len, emit, arg);
+        }
         bytes += count;
         len -= count;
     }

@@ -1,3 +1,4 @@
+/* Puts a label before each line, and hands lines to a writer many at once. */
 #include "launcher/stdio/line_label.h"
 
 #include <ev.h>
@@ -33,49 +34,40 @@ static void batch_add(struct batch *batch, const char *bytes, size_t len, size_t
     batch->taken += taken;
 }
 
-/* How many bytes the first of these lines has. */
-static size_t line_length(const char *bytes, size_t len)
+/* How many bytes the first of these lines has; `returns`: there are carriage returns. */
+static size_t line_length(const char *bytes, size_t len, bool returns)
 {
-    const char *newline = memchr(bytes, '\n', len);
-    return newline ? (size_t)(newline - bytes) + 1 : len;
-}
-
-/* The same where there are carriage returns. */
-static size_t line_length_with_returns(const char *bytes, size_t len)
-{
+    if (!returns) {
+        const char *newline = memchr(bytes, '\n', len);
+        return newline ? (size_t)(newline - bytes) + 1 : len;
+    }
     for (size_t i = 0; i < len; i++)
         if (bytes[i] == '\n' || (bytes[i] == '\r' && i + 1 < len && bytes[i + 1] != '\n'))
             return i + 1;
     return len;
 }
 
-static size_t label_write(char *label, size_t size, unsigned labels, double now, uint32_t rank)
-{
-    size_t width = 0;
-    label[0] = '\0';
-    if (labels & LINE_LABEL_TIME) {
-        time_t seconds = (time_t)now;
-        struct tm local;
-        width = strftime(label, size, "%Y-%m-%dT%H:%M:%S", localtime_r(&seconds, &local));
-        width += (size_t)snprintf(label + width, size - width, ".%03d ",
-                                  (int)((now - (double)seconds) * 1000));
-    }
-    if (labels & LINE_LABEL_RANK)
-        width += (size_t)snprintf(label + width, size - width, "%u: ", rank);
-    return width;
-}
-
 void line_label_put(struct nonblocking_writer *sink, unsigned labels, uint32_t rank,
                     const char *bytes, size_t len, bool inside)
 {
-    char label[64];
-    size_t width = label_write(label, sizeof(label), labels, ev_now(sink->loop), rank);
+    char label[64] = "";
+    size_t width = 0;
+    if (labels & LINE_LABEL_TIME) {
+        double now = ev_now(sink->loop);
+        time_t seconds = (time_t)now;
+        struct tm local;
+        width = strftime(label, sizeof(label), "%Y-%m-%dT%H:%M:%S", localtime_r(&seconds, &local));
+        width += (size_t)snprintf(label + width, sizeof(label) - width, ".%03d ",
+                                  (int)((now - (double)seconds) * 1000));
+    }
+    if (labels & LINE_LABEL_RANK)
+        width += (size_t)snprintf(label + width, sizeof(label) - width, "%u: ", rank);
     struct batch batch;
     batch.sink = sink;
     batch.len = batch.taken = 0;
     bool returns = memchr(bytes, '\r', len) != NULL;
     while (len) {
-        size_t count = returns ? line_length_with_returns(bytes, len) : line_length(bytes, len);
+        size_t count = line_length(bytes, len, returns);
         if (!inside)
             batch_add(&batch, label, width, 0);
         batch_add(&batch, bytes, count, count);

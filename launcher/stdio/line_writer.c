@@ -1,3 +1,4 @@
+/* Prints the lines of several writers in one place, and keeps what has to wait. */
 #include "launcher/stdio/line_writer.h"
 
 #include <search.h>
@@ -31,13 +32,6 @@ static int writer_order(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-static void long_add(struct line_writer *dest, uint64_t writer)
-{
-    uint64_t *added = mem_alloc(sizeof(*added));
-    *added = writer;
-    tsearch(added, &dest->in_long, writer_order);
-}
-
 /* Whether it was there. */
 static bool long_remove(struct line_writer *dest, uint64_t writer)
 {
@@ -54,15 +48,6 @@ static struct dest_waiter *waiter_find(const struct line_writer *dest, uint64_t 
 {
     struct dest_waiter **node = tfind(&writer, &dest->by_writer, writer_order);
     return node ? *node : NULL;
-}
-
-static struct dest_waiter *waiter_new(struct line_writer *dest, uint64_t writer)
-{
-    struct dest_waiter *waiter = mem_alloc(sizeof(*waiter));
-    waiter->writer = writer;
-    tsearch(waiter, &dest->by_writer, writer_order);
-    TAILQ_INSERT_TAIL(&dest->waiting, waiter, next);
-    return waiter;
 }
 
 static void waiter_free(struct line_writer *dest, struct dest_waiter *waiter)
@@ -83,13 +68,6 @@ static bool dest_parts(const struct line_writer *dest, uint64_t writer)
     return !dest->raw && !dest->is_long && dest->last >> 1 != writer >> 1;
 }
 
-/* The line that these bytes end in has more of them than any that is sent whole. */
-static bool ends_in_long_line(const char *bytes, size_t len)
-{
-    return len > LINE_BUFFER_MAX &&
-           !memrchr(bytes + len - LINE_BUFFER_MAX - 1, '\n', LINE_BUFFER_MAX + 1);
-}
-
 static void dest_print(struct line_writer *dest, uint64_t writer, const char *bytes, size_t len,
                        bool unfinished)
 {
@@ -108,10 +86,15 @@ static void dest_print(struct line_writer *dest, uint64_t writer, const char *by
         nonblocking_writer_put(&dest->sink, bytes, len, len);
     bool in_long = long_remove(dest, writer);
     dest->open = bytes[len - 1] != '\n';
-    dest->is_long = dest->open && (unfinished || (in_long && !memchr(bytes, '\n', len)) ||
-                                   ends_in_long_line(bytes, len));
-    if (dest->is_long)
-        long_add(dest, writer);
+    dest->is_long =
+        dest->open && (unfinished || (in_long && !memchr(bytes, '\n', len)) ||
+                       (len > LINE_BUFFER_MAX &&
+                        !memrchr(bytes + len - LINE_BUFFER_MAX - 1, '\n', LINE_BUFFER_MAX + 1)));
+    if (dest->is_long) {
+        uint64_t *added = mem_alloc(sizeof(*added));
+        *added = writer;
+        tsearch(added, &dest->in_long, writer_order);
+    }
     dest->returned = bytes[len - 1] == '\r';
     dest->last = writer;
 }
@@ -190,8 +173,12 @@ static void dest_wait(struct line_writer *dest, uint64_t writer, const char *byt
 {
     bool first = TAILQ_EMPTY(&dest->waiting);
     struct dest_waiter *waiter = waiter_find(dest, writer);
-    if (!waiter)
-        waiter = waiter_new(dest, writer);
+    if (!waiter) {
+        waiter = mem_alloc(sizeof(*waiter));
+        waiter->writer = writer;
+        tsearch(waiter, &dest->by_writer, writer_order);
+        TAILQ_INSERT_TAIL(&dest->waiting, waiter, next);
+    }
     buf_add(&waiter->bytes, bytes, len);
     dest->held += len;
     waiter->unfinished = unfinished;
@@ -230,11 +217,6 @@ void line_writer_end(struct line_writer *dest, uint64_t writer)
         long_remove(dest, writer);
 }
 
-bool line_writer_busy(const struct line_writer *dest)
-{
-    return dest->sink.queue.len || !TAILQ_EMPTY(&dest->waiting);
-}
-
 void line_writer_end_all(struct line_writer *dest)
 {
     while (!TAILQ_EMPTY(&dest->waiting))
@@ -245,6 +227,11 @@ void line_writer_end_all(struct line_writer *dest)
 void line_writer_typed(struct line_writer *dest)
 {
     dest->open = dest->open && (!dest->sink.tty || dest->sink.queue.len);
+}
+
+bool line_writer_busy(const struct line_writer *dest)
+{
+    return dest->sink.queue.len || !TAILQ_EMPTY(&dest->waiting);
 }
 
 void line_writer_flush(struct line_writer *dest)

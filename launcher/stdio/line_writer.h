@@ -36,7 +36,7 @@ struct dest_waiter;
 
 struct line_writer {
     struct nonblocking_writer sink;
-    unsigned labels; /* LABEL_* of line_label.h */
+    unsigned labels; /* LINE_LABEL_* of line_label.h */
     bool raw;
     size_t held;     /* bytes that wait for the floor */
     bool open;       /* the last byte printed was not a newline */

@@ -1,3 +1,4 @@
+/* Writes what a descriptor takes now, and queues the rest for the loop. */
 #include "launcher/stdio/nonblocking_writer.h"
 
 #include <errno.h>
@@ -14,12 +15,7 @@
 /* An empty queue that grew beyond this is given back. */
 #define SINK_KEEP (256 * 1024)
 
-static ssize_t way_plain(int fd, const char *bytes, size_t len)
-{
-    return write(fd, bytes, len);
-}
-
-static ssize_t way_careful(int fd, const char *bytes, size_t len)
+static ssize_t way_careful(int fd, const void *bytes, size_t len)
 {
     struct pollfd ready = {.fd = fd, .events = POLLOUT};
     int count = poll(&ready, 1, 0);
@@ -28,13 +24,13 @@ static ssize_t way_careful(int fd, const char *bytes, size_t len)
     return count > 0 ? write(fd, bytes, len) : -1;
 }
 
-static ssize_t way_socket(int fd, const char *bytes, size_t len)
+static ssize_t way_socket(int fd, const void *bytes, size_t len)
 {
     return send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static ssize_t (*const sink_ways[])(int fd, const char *bytes, size_t len) = {
-    [NONBLOCKING_WRITER_PLAIN] = way_plain,
+static ssize_t (*const sink_ways[])(int fd, const void *bytes, size_t len) = {
+    [NONBLOCKING_WRITER_PLAIN] = write,
     [NONBLOCKING_WRITER_CAREFUL] = way_careful,
     [NONBLOCKING_WRITER_SOCKET] = way_socket,
 };
@@ -111,13 +107,6 @@ static void sink_use(struct nonblocking_writer *sink, int fd, bool owned,
     ev_io_set(&sink->writable, fd, EV_WRITE);
 }
 
-static int sink_reopen(int fd)
-{
-    char path[32];
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
 void nonblocking_writer_borrow(struct nonblocking_writer *sink, int fd)
 {
     struct stat st;
@@ -131,7 +120,9 @@ void nonblocking_writer_borrow(struct nonblocking_writer *sink, int fd)
         sink_use(sink, fd, false, NONBLOCKING_WRITER_PLAIN, SSIZE_MAX);
         return;
     }
-    int mine = sink_reopen(fd);
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    int mine = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (mine >= 0)
         sink_use(sink, mine, true, NONBLOCKING_WRITER_PLAIN, SSIZE_MAX);
     else

@@ -1,3 +1,4 @@
+/* Finds where the output of each rank goes, and tells the front end what became of it. */
 #include "launcher/stdio/output.h"
 
 #include <errno.h>
@@ -73,21 +74,19 @@ int output_check_template(const char *text, bool make_dirs, struct error *err)
     return result;
 }
 
-/* A terminal that was hung up says EIO, and a socket's peer may reset it. */
-static bool output_reader_gone(const struct nonblocking_writer *sink)
-{
-    return sink->error == EPIPE || sink->error == ECONNRESET || (sink->tty && sink->error == EIO);
-}
-
 static void output_tell_failure(struct output *output, struct file *file)
 {
     struct error err = ERROR_INIT;
-    if (file->descriptor && output_reader_gone(&file->dest.sink)) {
+    const struct nonblocking_writer *sink = &file->dest.sink;
+    /* A terminal that was hung up says EIO, and a socket's peer may reset it. */
+    bool reader_gone =
+        sink->error == EPIPE || sink->error == ECONNRESET || (sink->tty && sink->error == EIO);
+    if (file->descriptor && reader_gone) {
         output->ops.closed(output->arg,
                            file == output->standard[OUTPUT_STDOUT] ? OUTPUT_STDOUT : OUTPUT_STDERR);
         return;
     }
-    error_set(&err, "%s: cannot write: %s", file->name, strerror(file->dest.sink.error));
+    error_set(&err, "%s: cannot write: %s", file->name, strerror(sink->error));
     output->ops.failed(output->arg, &err);
     error_clear(&err);
 }
@@ -113,20 +112,15 @@ static void output_changed(void *arg, struct line_writer *dest)
     output_tell(arg, (struct file *)dest);
 }
 
-static int output_check(const struct output_config *config, struct error *err)
-{
-    for (int stream = 0; stream < 2; stream++)
-        if (config->templates[stream] &&
-            filename_template_check(config->templates[stream], err) < 0)
-            return error_prefix(err, "%s", output_options[stream]);
-    return 0;
-}
-
 struct output *output_new(struct ev_loop *loop, const struct output_config *config,
                           const struct output_ops *ops, void *arg, struct error *err)
 {
-    if (output_check(config, err) < 0)
-        return NULL;
+    for (int stream = 0; stream < 2; stream++)
+        if (config->templates[stream] &&
+            filename_template_check(config->templates[stream], err) < 0) {
+            error_prefix(err, "%s", output_options[stream]);
+            return NULL;
+        }
     struct output *output = mem_alloc(sizeof(*output));
     output->config = *config;
     output->width = config->ntasks;
@@ -148,6 +142,19 @@ struct output *output_new(struct ev_loop *loop, const struct output_config *conf
             output->own[stream] = output->standard[stream];
     }
     return output;
+}
+
+void output_free(struct output *output)
+{
+    if (!output)
+        return;
+    output_files_free(&output->files);
+    for (int stream = 0; stream < 2; stream++) {
+        free((char *)output->config.templates[stream]);
+        free(output->task[stream]);
+    }
+    free((char *)output->config.program);
+    free(output);
 }
 
 void output_grow(struct output *output, uint32_t ntasks)
@@ -173,49 +180,30 @@ void output_name(struct output *output, const char *program)
     output->config.program = mem_copy_text(program);
 }
 
-void output_free(struct output *output)
-{
-    if (!output)
-        return;
-    output_files_free(&output->files);
-    for (int stream = 0; stream < 2; stream++) {
-        free((char *)output->config.templates[stream]);
-        free(output->task[stream]);
-    }
-    free((char *)output->config.program);
-    free(output);
-}
-
-static struct file *output_open(struct output *output, uint32_t rank, enum output_stream stream,
-                                struct error *err)
-{
-    const struct output_config *config = &output->config;
-    struct filename_template_fields fields = {
-        .rank = rank,
-        .ntasks = output->width,
-        .node = config->node(output->arg, rank),
-        .host = config->host(output->arg, rank),
-        .program = config->program,
-    };
-    char *path = filename_template_expand(config->templates[stream], &fields);
-    struct file *file = output_files_named(&output->files, path, err);
-    free(path);
-    return file;
-}
-
 /* Where the stream ends, open and ready to be written. */
 static struct file *output_find(struct output *output, uint32_t rank, enum output_stream stream,
                                 struct error *err)
 {
     if (output->own[stream])
         return output->own[stream];
+    const struct output_config *config = &output->config;
     struct file **file = &output->task[stream][rank];
-    if (!*file)
-        *file = output_open(output, rank, stream, err);
+    if (!*file) {
+        struct filename_template_fields fields = {
+            .rank = rank,
+            .ntasks = output->width,
+            .node = config->node(output->arg, rank),
+            .host = config->host(output->arg, rank),
+            .program = config->program,
+        };
+        char *path = filename_template_expand(config->templates[stream], &fields);
+        *file = output_files_named(&output->files, path, err);
+        free(path);
+    }
     if (*file && output_files_ready(&output->files, *file, err) == 0)
         return *file;
-    error_prefix(err, "%s \"%s\", rank %u", output_options[stream],
-                 output->config.templates[stream], rank);
+    error_prefix(err, "%s \"%s\", rank %u", output_options[stream], config->templates[stream],
+                 rank);
     return NULL;
 }
 
@@ -277,12 +265,6 @@ void output_say(struct output *output, enum output_stream stream, const char *by
     buf_free(&shown);
 }
 
-void output_break(struct output *output)
-{
-    output_typed(output);
-    output_say(output, OUTPUT_STDERR, "\n", 1);
-}
-
 void output_end_all(struct output *output)
 {
     struct file *file, *next;
@@ -291,6 +273,12 @@ void output_end_all(struct output *output)
         line_writer_end_all(&file->dest);
         output_tell(output, file);
     }
+}
+
+void output_break(struct output *output)
+{
+    output_typed(output);
+    output_say(output, OUTPUT_STDERR, "\n", 1);
 }
 
 void output_typed(struct output *output)

@@ -1,3 +1,4 @@
+/* Opens files of output by name, closes those that are too many, and knows which names are one file. */
 #include "launcher/stdio/output_files.h"
 
 #include <errno.h>
@@ -42,23 +43,17 @@ static int id_order(const void *left, const void *right)
     return (a->ino > b->ino) - (a->ino < b->ino);
 }
 
-static size_t files_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur < 4)
-        return 1;
-    return limit.rlim_cur / 2;
-}
-
 void output_files_init(struct output_files *files, struct ev_loop *loop, unsigned labels, bool raw,
                        double patience, void (*changed)(void *arg, struct line_writer *dest),
                        void *arg)
 {
+    struct rlimit limit;
     *files =
         (struct output_files){.loop = loop, .labels = labels, .raw = raw, .patience = patience};
     files->changed = changed;
     files->arg = arg;
-    files->most = files_limit();
+    bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= 4;
+    files->most = known ? limit.rlim_cur / 2 : 1;
     TAILQ_INIT(&files->all);
     TAILQ_INIT(&files->recent);
 }

@@ -35,7 +35,7 @@ TAILQ_HEAD(file_list, file);
 
 struct output_files {
     struct ev_loop *loop;
-    unsigned labels; /* LABEL_* */
+    unsigned labels; /* LINE_LABEL_* */
     bool raw;
     bool make_dirs; /* those that are not there, for the user to set */
     double patience;

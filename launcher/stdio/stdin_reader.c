@@ -1,3 +1,4 @@
+/* Reads stdin in the way that its kind needs, for the front end. */
 #include "launcher/stdio/stdin_reader.h"
 
 #include <errno.h>
@@ -66,23 +67,10 @@ static ssize_t read_socket(int fd, void *room, size_t len)
     return recv(fd, room, len, MSG_DONTWAIT);
 }
 
-static bool input_hung_up(const struct input *input)
-{
-    struct pollfd state = {.fd = input->fd};
-    return poll(&state, 1, 0) > 0;
-}
-
 static void input_stop(struct input *input)
 {
     ev_io_stop(input->loop, &input->readable);
     ev_timer_stop(input->loop, &input->look);
-}
-
-static void input_wait_for_terminal(struct input *input)
-{
-    input_stop(input);
-    ev_timer_set(&input->look, INPUT_LOOK, 0);
-    ev_timer_start(input->loop, &input->look);
 }
 
 static void input_watch(struct input *input)
@@ -99,26 +87,27 @@ static void input_end(struct input *input)
     input->ops.end(input->arg);
 }
 
-static void input_fail(struct input *input, int error)
-{
-    struct error err = ERROR_INIT;
-    input_stop(input);
-    input->over = true;
-    error_set(&err, "%s: cannot read: %s", input->name, strerror(error));
-    input->ops.failed(input->arg, &err);
-    error_clear(&err);
-}
-
 static void input_not_read(struct input *input, int error)
 {
     if (error == EAGAIN || error == EINTR)
         return;
-    if (error == EIO && input->tty && !input_hung_up(input))
-        input_wait_for_terminal(input);
-    else if (error == EBADF || (error == EIO && input->tty))
+    struct pollfd state = {.fd = input->fd};
+    bool from_terminal = error == EIO && input->tty;
+    bool hung_up = from_terminal && poll(&state, 1, 0) > 0;
+    if (from_terminal && !hung_up) { /* this process is in the background */
+        input_stop(input);
+        ev_timer_set(&input->look, INPUT_LOOK, 0);
+        ev_timer_start(input->loop, &input->look);
+    } else if (hung_up || error == EBADF) {
         input_end(input);
-    else
-        input_fail(input, error);
+    } else {
+        struct error err = ERROR_INIT;
+        input_stop(input);
+        input->over = true;
+        error_set(&err, "%s: cannot read: %s", input->name, strerror(error));
+        input->ops.failed(input->arg, &err);
+        error_clear(&err);
+    }
 }
 
 /* A file that cannot be polled (a regular file, /dev/null) counts as ready in each turn of the
@@ -154,32 +143,6 @@ static void input_look(struct ev_loop *loop, ev_timer *timer, int events)
         input_watch(input);
 }
 
-/* Another process may read the same terminal (less, at the other end of a pipeline), and be
- * faster: a read must not wait then. Where a terminal can't be reopened, it may. */
-static void input_take_terminal(struct input *input)
-{
-    char path[32];
-    input->tty = true;
-    input->read = read_terminal;
-    if (input->owned)
-        return;
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", input->fd);
-    int mine = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (mine < 0)
-        return;
-    input->fd = mine;
-    input->owned = true;
-}
-
-static int input_open(struct input *input, const char *path, struct error *err)
-{
-    input->owned = true;
-    input->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (input->fd < 0)
-        return error_set(err, "--input \"%s\": cannot open: %s", path, strerror(errno));
-    return 0;
-}
-
 static int input_take(struct input *input, struct error *err)
 {
     struct stat st;
@@ -192,8 +155,20 @@ static int input_take(struct input *input, struct error *err)
     if (S_ISDIR(st.st_mode))
         return error_set(err, "%s is a directory: it cannot be read as input", input->name);
     input->read = S_ISSOCK(st.st_mode) ? read_socket : S_ISFIFO(st.st_mode) ? read_pipe : read;
-    if (isatty(input->fd))
-        input_take_terminal(input);
+    input->tty = isatty(input->fd);
+    if (input->tty)
+        input->read = read_terminal;
+    /* Another process may read the same terminal (less, at the other end of a pipeline), and be
+     * faster: a read must not wait then. Where a terminal can't be reopened, it may. */
+    if (input->tty && !input->owned) {
+        char path[32];
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", input->fd);
+        int mine = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (mine >= 0) {
+            input->fd = mine;
+            input->owned = true;
+        }
+    }
     ev_io_set(&input->readable, input->fd, EV_READ);
     return 0;
 }
@@ -209,11 +184,16 @@ struct input *stdin_reader_new(struct ev_loop *loop, const char *path,
     ev_io_init(&input->readable, input_ready, -1, EV_READ);
     ev_timer_init(&input->look, input_look, 0, 0);
     input->readable.data = input->look.data = input;
-    if ((path && input_open(input, path, err) < 0) || input_take(input, err) < 0) {
-        stdin_reader_free(input);
-        return NULL;
+    if (path) {
+        input->owned = true;
+        input->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     }
-    return input;
+    if (input->fd < 0)
+        error_set(err, "--input \"%s\": cannot open: %s", path, strerror(errno));
+    else if (input_take(input, err) == 0)
+        return input;
+    stdin_reader_free(input);
+    return NULL;
 }
 
 void stdin_reader_want(struct input *input, size_t bytes)

@@ -1,3 +1,4 @@
+/* Writes this program's own words to a descriptor, made printable. */
 #include "launcher/stdio/terminal.h"
 
 #include <errno.h>
