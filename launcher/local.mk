@@ -114,7 +114,6 @@ liblauncher_a_SOURCES = \
     launcher/protocol/task_request.c launcher/protocol/task_request.h \
     launcher/protocol/task_table.c launcher/protocol/task_table.h \
     launcher/task/memory_binding.c launcher/task/memory_binding.h \
-    launcher/task/openmp_variables.c launcher/task/openmp_variables.h \
     launcher/task/part_setup.c launcher/task/part_setup.h \
     launcher/task/task_binding.c launcher/task/task_binding.h \
     launcher/task/task_cgroup.c launcher/task/task_cgroup.h \

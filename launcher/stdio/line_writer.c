@@ -86,6 +86,7 @@ static void dest_print(struct line_writer *dest, uint64_t writer, const char *by
         nonblocking_writer_put(&dest->sink, bytes, len, len);
     bool in_long = long_remove(dest, writer);
     dest->open = bytes[len - 1] != '\n';
+    /* More bytes than any line that is sent whole has, here or in what came before. */
     dest->is_long =
         dest->open && (unfinished || (in_long && !memchr(bytes, '\n', len)) ||
                        (len > LINE_BUFFER_MAX &&

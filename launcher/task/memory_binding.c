@@ -1,3 +1,4 @@
+/* Finds out where each binding's memory may be, for --mem-bind local. */
 #include "launcher/task/memory_binding.h"
 
 #include <errno.h>
@@ -35,22 +36,6 @@ static int memory_fill(const struct topo *topo, const struct idset *cpus,
     return result;
 }
 
-static int memory_fill_all(const struct launch *launch, const struct topo *topo,
-                           const struct idset *allowed, struct exec_memory *sets, struct error *err)
-{
-    bool *done = mem_array(launch->ncpus, sizeof(*done));
-    int result = 0;
-    for (uint32_t i = 0; i < launch->nlocal && result == 0; i++) {
-        uint32_t binding = launch->tasks[i].binding;
-        if (done[binding] || !wants_local(launch, &launch->tasks[i]))
-            continue;
-        result = memory_fill(topo, launch->cpus[binding], allowed, &sets[binding], err);
-        done[binding] = true;
-    }
-    free(done);
-    return result;
-}
-
 static struct idset *memory_allowed(struct error *err)
 {
     struct exec_memory allowed;
@@ -75,8 +60,17 @@ int memory_binding_open(const struct launch *launch, const struct topo *topo,
     if (!any)
         return 0;
     struct idset *allowed = memory_allowed(err);
+    bool *done = mem_array(launch->ncpus, sizeof(*done));
+    int result = allowed ? 0 : -1;
     *sets = mem_array(launch->ncpus, sizeof(**sets));
-    int result = allowed ? memory_fill_all(launch, topo, allowed, *sets, err) : -1;
+    for (uint32_t i = 0; i < launch->nlocal && result == 0; i++) {
+        uint32_t binding = launch->tasks[i].binding;
+        if (done[binding] || !wants_local(launch, &launch->tasks[i]))
+            continue;
+        result = memory_fill(topo, launch->cpus[binding], allowed, &(*sets)[binding], err);
+        done[binding] = true;
+    }
+    free(done);
     idset_free(allowed);
     if (result == 0)
         return 0;

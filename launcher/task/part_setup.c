@@ -9,6 +9,7 @@
 #include "base/string_list.h"
 #include "launcher/environment/environment.h"
 #include "launcher/environment/gpu_environment.h"
+#include "launcher/environment/openmp_environment.h"
 #include "launcher/environment/pmi_environment.h"
 #include "launcher/linkage/executable.h"
 #include "launcher/linkage/mpi_abi.h"
@@ -47,20 +48,6 @@ static void open_gpus(struct part_setup *part, const struct spec_part *what)
     part->environment[part->count = kept] = NULL;
 }
 
-char *const *part_setup_gpus(const struct part_setup *part, const struct launch_task *what)
-{
-    static char *const nothing[] = {NULL};
-    const struct launch *launch = part->launch;
-    if (!part->gpu_views)
-        return nothing;
-    bool none = what->gpus == LAYOUT_NO_GPUS;
-    char ***view = &part->gpu_views[none ? launch->ngpus : what->gpus];
-    if (!*view)
-        *view = gpu_environment_make(part->topo, none ? NULL : launch->gpus[what->gpus],
-                                     part->environment);
-    return *view;
-}
-
 static void open_pmi(struct part_setup *part, bool pmix_served)
 {
     if (!part->path)
@@ -78,16 +65,6 @@ static void open_pmi(struct part_setup *part, bool pmix_served)
     struct mpi_library use = linkage ? mpi_library_of(linkage) : (struct mpi_library){0};
     part->family = use.speaks & part->pmi ? use.family : MPI_FAMILY_UNKNOWN;
     shared_libraries_free(linkage);
-}
-
-static void open_program(struct part_setup *part, const char *name)
-{
-    struct error err = ERROR_INIT;
-    struct executable_source program = {
-        .name = name, .search = env_value(part->environment, "PATH"), .directory = part->directory};
-    part->refused = executable_check(&program, &part->path, &err);
-    part->refusal = part->refused ? mem_copy_text(error_text(&err)) : NULL;
-    error_clear(&err);
 }
 
 /* ---- the library of the MPI ABI ---- */
@@ -155,23 +132,6 @@ static int choose_mpi(struct part_setup *part, struct scratch *scratch, struct e
     return value ? 0 : -1;
 }
 
-static void open_mpi(struct part_setup *part, struct scratch *scratch)
-{
-    struct error err = ERROR_INIT;
-    if (!part->launch->spec->mpi || part->refused || choose_mpi(part, scratch, &err) == 0)
-        return;
-    part->refused = EXIT_FAILURE;
-    part->refusal = mem_copy_text(error_text(&err));
-    error_clear(&err);
-}
-
-void part_setup_serve(struct part_setup *part, const char *memory)
-{
-    const struct launch *launch = part->launch;
-    part->pmi_env = pmi_environment_make(part->pmi, part->environment, memory,
-                                         launch->spec->memory_kinds, launch_is_crowded(launch));
-}
-
 void part_setup_open(struct part_setup *part, const struct part_setup_source *source, size_t number)
 {
     const struct spec *spec = source->launch->spec;
@@ -188,9 +148,24 @@ void part_setup_open(struct part_setup *part, const struct part_setup_source *so
     for (size_t i = 0; i < what->nrlimits; i++)
         exec_limit(&part->limits[what->rlimits[i].resource], what->rlimits[i].resource,
                    (rlim_t)what->rlimits[i].soft);
-    open_program(part, what->argv[0]);
-    open_mpi(part, source->scratch);
+    part->openmp = mem_array(part->launch->ncpus, sizeof(*part->openmp));
+    struct error err = ERROR_INIT;
+    struct executable_source program = {.name = what->argv[0],
+                                        .search = env_value(part->environment, "PATH"),
+                                        .directory = part->directory};
+    part->refused = executable_check(&program, &part->path, &err);
+    if (!part->refused && spec->mpi && choose_mpi(part, source->scratch, &err) < 0)
+        part->refused = EXIT_FAILURE;
+    part->refusal = part->refused ? mem_copy_text(error_text(&err)) : NULL;
+    error_clear(&err);
     open_pmi(part, source->pmix_served);
+}
+
+void part_setup_serve(struct part_setup *part, const char *memory)
+{
+    const struct launch *launch = part->launch;
+    part->pmi_env = pmi_environment_make(part->pmi, part->environment, memory,
+                                         launch->spec->memory_kinds, launch_is_crowded(launch));
 }
 
 void part_setup_close(struct part_setup *part)
@@ -198,10 +173,42 @@ void part_setup_close(struct part_setup *part)
     for (uint32_t i = 0; part->gpu_views && i <= part->launch->ngpus; i++)
         string_list_free(part->gpu_views[i]);
     free(part->gpu_views);
+    for (uint32_t i = 0; i < part->launch->ncpus; i++)
+        string_list_free(part->openmp[i]);
+    free(part->openmp);
     string_list_free(part->pmi_env);
     string_list_free(part->environment);
     free(part->directory);
     free(part->refusal);
     free(part->mpi_abi);
     free(part->path);
+}
+
+char *const *part_setup_gpus(const struct part_setup *part, const struct launch_task *what)
+{
+    static char *const nothing[] = {NULL};
+    const struct launch *launch = part->launch;
+    if (!part->gpu_views)
+        return nothing;
+    bool none = what->gpus == LAYOUT_NO_GPUS;
+    char ***view = &part->gpu_views[none ? launch->ngpus : what->gpus];
+    if (!*view)
+        *view = gpu_environment_make(part->topo, none ? NULL : launch->gpus[what->gpus],
+                                     part->environment);
+    return *view;
+}
+
+char *const *part_setup_openmp(const struct part_setup *part, const struct launch_task *what)
+{
+    const struct launch *launch = part->launch;
+    const struct spec_part *of = &launch->spec->parts[what->app];
+    if (!of->cores_per_task || of->no_omp)
+        return NULL;
+    char ***list = &part->openmp[what->binding];
+    if (!*list) {
+        bool bound = !of->bind || strcmp(of->bind, "none") != 0;
+        *list = openmp_environment_make(part->topo, bound ? launch->cpus[what->binding] : NULL,
+                                        of->cores_per_task, part->environment);
+    }
+    return *list;
 }

@@ -23,9 +23,9 @@ struct part_setup {
     int umask;
     const struct launch *launch;
     const struct topo *topo;
-    char ***
-        gpu_views; /* [launch->ngpus + 1] see part_setup_gpus(); NULL: tasks' GPUs are left alone */
-    unsigned pmi;  /* set of enum spec_pmi that its tasks are offered */
+    char ***gpu_views; /* [launch->ngpus + 1] see part_setup_gpus(); NULL: GPUs are left alone */
+    char ***openmp;    /* [launch->ncpus] by binding, see part_setup_openmp(); NULL: not made yet */
+    unsigned pmi;      /* set of enum spec_pmi that its tasks are offered */
     enum mpi_family family; /* of the MPI that they speak it with, where there are other parts */
     char **pmi_env;         /* what else these need for that, see pmi_environment.h */
 };
@@ -47,5 +47,8 @@ void part_setup_close(struct part_setup *part);
 /* The variables that say which GPUs a task sees, a NULL-terminated list of NAME=VALUE; owned by the
  * part. Tasks with the same GPUs share them. */
 char *const *part_setup_gpus(const struct part_setup *part, const struct launch_task *what);
+/* What a task with -c is told of its cores (openmp_environment.h), likewise; tasks with the same binding
+ * share it. NULL: it is told nothing. */
+char *const *part_setup_openmp(const struct part_setup *part, const struct launch_task *what);
 
 #endif

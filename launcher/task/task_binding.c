@@ -1,3 +1,4 @@
+/* Sets of processors for the kernel, made of a launch's bindings, and what it says of them. */
 #include "launcher/task/task_binding.h"
 
 #include <errno.h>
@@ -19,14 +20,6 @@ static size_t kernel_set_size(void)
             break;
     }
     return CPU_ALLOC_SIZE(count);
-}
-
-static cpu_set_t *binding_open(const struct idset *cpus, size_t size)
-{
-    cpu_set_t *set = mem_alloc(size);
-    IDSET_FOREACH(cpu, cpus)
-    CPU_SET_S(cpu, size, set);
-    return set;
 }
 
 int task_binding_check(const struct launch *launch, const struct topo *topo, struct error *err)
@@ -53,8 +46,11 @@ void task_binding_open(struct task_binding *bindings, const struct launch *launc
 {
     *bindings = (struct task_binding){.count = launch->ncpus, .size = kernel_set_size()};
     bindings->sets = mem_array(launch->ncpus, sizeof(*bindings->sets));
-    for (uint32_t i = 0; i < launch->ncpus; i++)
-        bindings->sets[i] = binding_open(launch->cpus[i], bindings->size);
+    for (uint32_t i = 0; i < launch->ncpus; i++) {
+        bindings->sets[i] = mem_alloc(bindings->size);
+        IDSET_FOREACH(cpu, launch->cpus[i])
+        CPU_SET_S(cpu, bindings->size, bindings->sets[i]);
+    }
 }
 
 void task_binding_add_found(struct task_binding *bindings, const cpu_set_t *set, uint32_t rank)

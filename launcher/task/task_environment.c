@@ -184,6 +184,12 @@ void task_environment_fill(struct task_environment *vars,
     vars->list[vars->at] = NULL;
 }
 
+void task_environment_free(struct task_environment *vars)
+{
+    free(vars->list);
+    buf_free(&vars->text);
+}
+
 char *task_environment_taskmap(const struct launch *launch)
 {
     json_t *wrapped = taskmap_to_json(launch->map);
@@ -197,10 +203,4 @@ char *task_environment_taskmap(const struct launch *launch)
 char *task_environment_resources(const struct launch *launch)
 {
     return launch->resources ? mem_format("TPRUN_ENCLOSING_R=%s", launch->resources) : NULL;
-}
-
-void task_environment_free(struct task_environment *vars)
-{
-    free(vars->list);
-    buf_free(&vars->text);
 }

@@ -27,7 +27,7 @@ struct
     bool pmi;   /* descriptor 3 is its PMI socket */
     char *const *pmix;    /* what openpmix wants it to have; NULL-terminated */
     char *const *gpus;    /* which GPUs it sees, see part_setup_gpus() */
-    char *const *threads; /* what it is told of its cores, or NULL; see openmp_variables.h */
+    char *const *threads; /* what it is told of its cores, or NULL; see part_setup_openmp() */
     uint32_t older;       /* tasks of earlier groups of the program that this node was given */
 };
 

@@ -77,7 +77,7 @@ static void launch_exec(struct task_start *start, struct task_launching *at, uin
                                              ends->pmi[0] >= 0,
                                              start->ops->variables(start->owner, task, part->pmi),
                                              part_setup_gpus(part, what),
-                                             openmp_variables_of(&start->openmp, part, what),
+                                             part_setup_openmp(part, what),
                                              start->config.older};
     task_environment_fill(&at->vars, &source, what);
     at->task = task;
@@ -97,20 +97,19 @@ static void launch_exec(struct task_start *start, struct task_launching *at, uin
     task_cgroup_exec(start->config.cgroup, launch, what, &at->child, &at->spawn);
 }
 
-/* Two pipes a task, and a socket where it has PMI: the agent's limit is what is reached first. */
-static char *pipes_refused(int number)
-{
-    struct rlimit files;
-    if (number != EMFILE || getrlimit(RLIMIT_NOFILE, &files) < 0)
-        return mem_format("cannot make its pipes: %s", strerror(number));
-    return mem_format("cannot make its pipes: %s: raise \"ulimit -n\", which is %llu here",
-                      strerror(number), (unsigned long long)files.rlim_cur);
-}
-
 void task_launch_begin(struct task_start *start, struct task_launching *at, uint32_t task)
 {
     if (ends_open(start, task, &at->ends) < 0) {
-        task_launch_fail(start, task, W_EXITCODE(1, 0), pipes_refused(errno));
+        /* Two pipes a task, and a socket where it has PMI: this limit is reached first. */
+        int number = errno;
+        struct rlimit files;
+        bool limited = number == EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0;
+        char *text =
+            limited
+                ? mem_format("cannot make its pipes: %s: raise \"ulimit -n\", which is %llu here",
+                             strerror(number), (unsigned long long)files.rlim_cur)
+                : mem_format("cannot make its pipes: %s", strerror(number));
+        task_launch_fail(start, task, W_EXITCODE(1, 0), text);
         ends_close(&at->ends, 0);
         ends_close(&at->ends, 1);
         return;
@@ -118,28 +117,7 @@ void task_launch_begin(struct task_start *start, struct task_launching *at, uint
     launch_exec(start, at, task);
 }
 
-void task_launch_retry(struct task_launching *at)
-{
-    if (!at->retry_alone)
-        return;
-    at->retry_alone = false;
-    exec_begin(&at->child, &at->spawn);
-}
-
-void task_launch_free(struct task_launching *at)
-{
-    task_environment_free(&at->vars);
-    exec_process_free(&at->child);
-}
-
 /* ---- finished ---- */
-
-static int failure_status(const struct exec_failure *failure)
-{
-    if (failure->step == EXEC_EXEC)
-        return W_EXITCODE(failure->number == ENOENT ? 127 : 126, 0);
-    return W_EXITCODE(1, 0);
-}
 
 static bool is_alone(const struct task_start *start, const struct task_launching *at)
 {
@@ -154,9 +132,10 @@ static bool is_alone(const struct task_start *start, const struct task_launching
 static void launch_failed(struct task_start *start, struct task_launching *at, uint32_t task)
 {
     struct error err = ERROR_INIT;
-    exec_explain(&at->spawn, &at->child.failure, &err);
-    task_launch_fail(start, task, failure_status(&at->child.failure),
-                     mem_copy_text(error_text(&err)));
+    const struct exec_failure *failure = &at->child.failure;
+    int status = failure->step != EXEC_EXEC ? 1 : failure->number == ENOENT ? 127 : 126;
+    exec_explain(&at->spawn, failure, &err);
+    task_launch_fail(start, task, W_EXITCODE(status, 0), mem_copy_text(error_text(&err)));
     error_clear(&err);
     ends_close(&at->ends, 1);
 }
@@ -194,4 +173,18 @@ bool task_launch_finish(struct task_start *start, struct task_launching *at)
     else
         launch_started(start, at, task, pid);
     return true;
+}
+
+void task_launch_retry(struct task_launching *at)
+{
+    if (!at->retry_alone)
+        return;
+    at->retry_alone = false;
+    exec_begin(&at->child, &at->spawn);
+}
+
+void task_launch_free(struct task_launching *at)
+{
+    task_environment_free(&at->vars);
+    exec_process_free(&at->child);
 }

@@ -15,24 +15,6 @@
 
 /* ---- tasks that do not start ---- */
 
-/* Of one node: with several, the manager hears of all families. */
-static void check_mpis(struct task_start *start)
-{
-    const struct launch *launch = start->config.launch;
-    const struct spec_part *parts = launch->spec->parts;
-    const char *programs[MPI_FAMILIES] = {NULL};
-    for (uint32_t i = 0; i < launch->nlocal; i++) {
-        uint32_t app = launch->tasks[i].app;
-        programs[start->parts[app].family] = parts[app].argv[0];
-    }
-    if (!programs[MPI_FAMILY_MPICH] || !programs[MPI_FAMILY_OPEN_MPI])
-        return;
-    for (uint32_t i = 0; i < launch->nlocal; i++)
-        task_launch_fail(
-            start, i, W_EXITCODE(1, 0),
-            mpi_library_mixed(programs[MPI_FAMILY_MPICH], programs[MPI_FAMILY_OPEN_MPI]));
-}
-
 /* Tasks of this node whose program cannot be executed here, or not beside the others. */
 static void check_programs(struct task_start *start)
 {
@@ -42,8 +24,17 @@ static void check_programs(struct task_start *start)
         if (part->refused)
             task_launch_fail(start, i, W_EXITCODE(part->refused, 0), mem_copy_text(part->refusal));
     }
-    if (!start->failures.count && launch->nnodes == 1 && launch->spec->nparts > 1)
-        check_mpis(start);
+    if (start->failures.count || launch->nnodes > 1 || launch->spec->nparts == 1)
+        return;
+    /* Of one node: with several, the manager hears of all families. */
+    const char *programs[MPI_FAMILIES] = {NULL};
+    for (uint32_t i = 0; i < launch->nlocal; i++) {
+        uint32_t app = launch->tasks[i].app;
+        programs[start->parts[app].family] = launch->spec->parts[app].argv[0];
+    }
+    const char *mpich = programs[MPI_FAMILY_MPICH], *open_mpi = programs[MPI_FAMILY_OPEN_MPI];
+    for (uint32_t i = 0; i < launch->nlocal && mpich && open_mpi; i++)
+        task_launch_fail(start, i, W_EXITCODE(1, 0), mpi_library_mixed(mpich, open_mpi));
 }
 
 /* ---- turns ---- */
@@ -66,23 +57,18 @@ static bool start_rest(struct task_start *start)
     return true;
 }
 
-/* One after the other, those that failed beside others. */
-static bool retry_alone(struct task_start *start)
-{
-    for (uint32_t i = 0; i < TASK_START_MAX; i++) {
-        task_launch_retry(&start->launching[i]);
-        if (!task_launch_finish(start, &start->launching[i]))
-            return false;
-    }
-    return true;
-}
-
 /* All that can be started are, or have failed; false: not yet. */
 static bool take_turn(struct task_start *start)
 {
     do {
-        if (!start_rest(start) || !retry_alone(start))
+        if (!start_rest(start))
             return false;
+        /* One after the other, those that failed beside others. */
+        for (uint32_t i = 0; i < TASK_START_MAX; i++) {
+            task_launch_retry(&start->launching[i]);
+            if (!task_launch_finish(start, &start->launching[i]))
+                return false;
+        }
         start->stop = start->failures.count;
     } while (start->next < start->config.launch->nlocal && !start->stop &&
              !start->ops->is_vain(start->owner));
@@ -99,52 +85,6 @@ static void task_start_on_turn(struct ev_loop *loop, ev_timer *timer, int events
     }
     ev_timer_set(&start->turn, 0, 0);
     ev_timer_start(loop, &start->turn);
-}
-
-void task_start_go(struct task_start *start)
-{
-    task_start_on_turn(start->config.loop, &start->turn, 0);
-}
-
-void task_start_reaped(struct task_start *start, pid_t pid)
-{
-    for (uint32_t i = 0; i < TASK_START_MAX; i++)
-        if (start->launching[i].task != NO_TASK && start->launching[i].child.pid == pid)
-            task_launch_finish(start, &start->launching[i]);
-}
-
-size_t task_start_pids(const struct task_start *start, pid_t *pids)
-{
-    size_t count = 0;
-    for (uint32_t i = 0; i < TASK_START_MAX; i++)
-        if (start->launching[i].task != NO_TASK)
-            pids[count++] = start->launching[i].child.pid;
-    return count;
-}
-
-/* ---- reports ---- */
-
-void task_start_prepare(struct task_start *start, struct prepared_report *report)
-{
-    const struct launch *launch = start->config.launch;
-    if (launch->spec->nparts > 1 || launch->nnodes > 1) {
-        report->mpis = mem_array(launch->nlocal + 1ul, sizeof(*report->mpis));
-        report->host = mem_copy_text(launch->hosts[launch->node]);
-    }
-    for (uint32_t i = 0; report->mpis && i < launch->nlocal; i++) {
-        uint32_t app = launch->tasks[i].app;
-        if (i == 0 || app != launch->tasks[i - 1].app)
-            report->mpis[report->nmpis++] = (struct part_mpi){start->parts[app].family, app};
-    }
-    report->failed = start->failures;
-    start->failures = (struct start_failures){0};
-}
-
-void task_start_take_report(struct task_start *start, struct started_report *report)
-{
-    task_binding_take_found(&start->bindings, report);
-    report->failed = start->failures;
-    start->failures = (struct start_failures){0};
 }
 
 /* ---- life ---- */
@@ -176,11 +116,31 @@ struct task_start *task_start_new(const struct task_start_config *config,
     for (size_t i = 0; i < launch->spec->nparts; i++)
         part_setup_open(&start->parts[i], &source, i);
     task_binding_open(&start->bindings, launch);
-    openmp_variables_open(&start->openmp, launch, config->topo);
     ev_timer_init(&start->turn, task_start_on_turn, 0, 0);
     start->turn.data = start;
     return start;
 }
+
+void task_start_free(struct task_start *start)
+{
+    if (!start)
+        return;
+    ev_timer_stop(start->config.loop, &start->turn);
+    for (size_t i = 0; i < start->config.launch->spec->nparts; i++)
+        part_setup_close(&start->parts[i]);
+    for (uint32_t i = 0; i < TASK_START_MAX; i++)
+        task_launch_free(&start->launching[i]);
+    task_binding_close(&start->bindings);
+    free(start->parts);
+    free(start->memory);
+    start_failures_clear(&start->failures);
+    for (size_t i = 0; i < TASK_ENVIRONMENT_LONG; i++)
+        free(start->texts[i]);
+    close(start->null);
+    free(start);
+}
+
+/* ---- use ---- */
 
 unsigned task_start_offered(const struct task_start *start, bool *needs_pmix)
 {
@@ -201,22 +161,46 @@ void task_start_serve(struct task_start *start, bool sockets, const char *memory
     check_programs(start);
 }
 
-void task_start_free(struct task_start *start)
+void task_start_prepare(struct task_start *start, struct prepared_report *report)
 {
-    if (!start)
-        return;
-    ev_timer_stop(start->config.loop, &start->turn);
-    for (size_t i = 0; i < start->config.launch->spec->nparts; i++)
-        part_setup_close(&start->parts[i]);
+    const struct launch *launch = start->config.launch;
+    if (launch->spec->nparts > 1 || launch->nnodes > 1) {
+        report->mpis = mem_array(launch->nlocal + 1ul, sizeof(*report->mpis));
+        report->host = mem_copy_text(launch->hosts[launch->node]);
+    }
+    for (uint32_t i = 0; report->mpis && i < launch->nlocal; i++) {
+        uint32_t app = launch->tasks[i].app;
+        if (i == 0 || app != launch->tasks[i - 1].app)
+            report->mpis[report->nmpis++] = (struct part_mpi){start->parts[app].family, app};
+    }
+    report->failed = start->failures;
+    start->failures = (struct start_failures){0};
+}
+
+void task_start_go(struct task_start *start)
+{
+    task_start_on_turn(start->config.loop, &start->turn, 0);
+}
+
+void task_start_take_report(struct task_start *start, struct started_report *report)
+{
+    task_binding_take_found(&start->bindings, report);
+    report->failed = start->failures;
+    start->failures = (struct start_failures){0};
+}
+
+void task_start_reaped(struct task_start *start, pid_t pid)
+{
     for (uint32_t i = 0; i < TASK_START_MAX; i++)
-        task_launch_free(&start->launching[i]);
-    task_binding_close(&start->bindings);
-    free(start->parts);
-    openmp_variables_close(&start->openmp);
-    free(start->memory);
-    start_failures_clear(&start->failures);
-    for (size_t i = 0; i < TASK_ENVIRONMENT_LONG; i++)
-        free(start->texts[i]);
-    close(start->null);
-    free(start);
+        if (start->launching[i].task != NO_TASK && start->launching[i].child.pid == pid)
+            task_launch_finish(start, &start->launching[i]);
+}
+
+size_t task_start_pids(const struct task_start *start, pid_t *pids)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < TASK_START_MAX; i++)
+        if (start->launching[i].task != NO_TASK)
+            pids[count++] = start->launching[i].child.pid;
+    return count;
 }

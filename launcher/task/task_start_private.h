@@ -5,7 +5,6 @@
 #define LAUNCHER_TASK_TASK_START_PRIVATE_H
 
 #include "launcher/task/memory_binding.h"
-#include "launcher/task/openmp_variables.h"
 #include "launcher/task/part_setup.h"
 #include "launcher/task/task_binding.h"
 #include "launcher/task/task_launch.h"
@@ -23,7 +22,6 @@ struct task_start {
     struct part_setup *parts;
     struct task_binding bindings;
     struct exec_memory *memory; /* by binding of the launch; NULL: no part asks */
-    struct openmp_variables openmp;
     struct start_failures failures;
     char *texts[TASK_ENVIRONMENT_LONG];
     int null;
