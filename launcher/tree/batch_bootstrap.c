@@ -1,3 +1,4 @@
+/* The table of batch systems' commands, and what --bootstrap may say. */
 #include "launcher/tree/batch_bootstrap.h"
 
 #include <stddef.h>
@@ -141,6 +142,11 @@ const struct batch_bootstrap *batch_bootstrap_of(const char *system,
     return NULL;
 }
 
+bool batch_bootstrap_is_for_many(const char *template)
+{
+    return strstr(template, "{hosts}") || strstr(template, "{ranks}");
+}
+
 char *batch_bootstrap_names(void)
 {
     struct buf text = BUF_INIT;
@@ -153,37 +159,22 @@ char *batch_bootstrap_names(void)
     return buf_take_text(&text);
 }
 
-bool batch_bootstrap_is_for_many(const char *template)
-{
-    return strstr(template, "{hosts}") || strstr(template, "{ranks}");
-}
-
-static bool is_name(const char *method)
-{
-    return strcmp(method, "auto") == 0 || strcmp(method, "local") == 0 ||
-           strcmp(method, "ssh") == 0 || strcmp(method, "slurm") == 0 ||
-           batch_bootstrap_named(method);
-}
-
-static int refuse_method(const char *method, struct error *err)
-{
-    char *names = batch_bootstrap_names();
-    error_set(err,
-              "unknown value %s (expected auto, local, ssh, slurm, %s, or a command template "
-              "such as \"lxc exec {host} -- {agent}\")",
-              excerpt(method, strlen(method)).text, names);
-    free(names);
-    return -1;
-}
-
 int batch_bootstrap_check(const char *method, struct error *err)
 {
     bool many = batch_bootstrap_is_for_many(method), call = strstr(method, "{call}"),
          one = strstr(method, "{host}");
-    if (is_name(method))
+    if (strcmp(method, "auto") == 0 || strcmp(method, "local") == 0 || strcmp(method, "ssh") == 0 ||
+        strcmp(method, "slurm") == 0 || batch_bootstrap_named(method))
         return 0;
-    if (!many && !call && !one && !strstr(method, "{agent}"))
-        return refuse_method(method, err);
+    if (!many && !call && !one && !strstr(method, "{agent}")) {
+        char *names = batch_bootstrap_names();
+        error_set(err,
+                  "unknown value %s (expected auto, local, ssh, slurm, %s, or a command template "
+                  "such as \"lxc exec {host} -- {agent}\")",
+                  excerpt(method, strlen(method)).text, names);
+        free(names);
+        return -1;
+    }
     char **words = shell_words_split(method, err);
     string_list_free(words);
     if (!words)

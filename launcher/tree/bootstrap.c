@@ -1,3 +1,4 @@
+/* The command that reaches a host, made of options, and what its words say of how far it got. */
 #include "launcher/tree/bootstrap.h"
 
 #include <math.h>

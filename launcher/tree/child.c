@@ -1,3 +1,4 @@
+/* One agent below this process: started, explained where it does not come up, followed to its end. */
 #include "launcher/tree/child.h"
 
 #include <errno.h>
@@ -347,16 +348,6 @@ done:
     string_list_free(command);
 }
 
-static const struct tree_target *child_target(const struct child *child)
-{
-    return &child->group.list->targets[child->group.first];
-}
-
-static bool is_started_with_others(const struct child *child)
-{
-    return child_target(child)->together && !child_target(child)->here;
-}
-
 static void child_watch_process(struct child *child)
 {
     struct ev_loop *loop = child->owner->loop;
@@ -365,7 +356,8 @@ static void child_watch_process(struct child *child)
         child->exited.data = child;
         ev_child_start(loop, &child->exited);
     }
-    double wait = child->pid > 0 || is_started_with_others(child) ? child->group.patience : 0;
+    double wait =
+        child->pid > 0 || start_queue_group_is_shared(&child->group) ? child->group.patience : 0;
     ev_timer_init(&child->timer, child_timer, wait, 0);
     child->timer.data = child;
     ev_timer_start(loop, &child->timer);
@@ -391,7 +383,7 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
     child->started = ev_now(owner->loop);
     for (size_t i = 0; i < group->count; i++)
         idset_add(child->nodes, target[i].node);
-    if (is_started_with_others(child)) {
+    if (start_queue_group_is_shared(&child->group)) {
         child->stage = STAGE_EXEC;
         child_watch_process(child);
         return child;

@@ -1,3 +1,4 @@
+/* Both sides of an agent's way back: the parent that listens, and the agent that connects. */
 #include "launcher/tree/connect_back.h"
 
 #include <arpa/inet.h>
@@ -107,14 +108,6 @@ static void caller_drop(struct caller *caller)
     caller_free(caller);
 }
 
-static struct caller *oldest_caller(const struct connect_back *back)
-{
-    struct caller *caller = back->callers;
-    while (caller->next)
-        caller = caller->next;
-    return caller;
-}
-
 static void caller_late(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
@@ -164,8 +157,12 @@ static void back_accept(struct ev_loop *loop, ev_io *io, int events)
     struct connect_back *back = io->data;
     int fd = accept4(back->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     bool full = back->count == CALLERS_MAX || (fd < 0 && (errno == EMFILE || errno == ENFILE));
-    if (full && back->count)
-        caller_drop(oldest_caller(back));
+    if (full && back->count) {
+        struct caller *oldest = back->callers;
+        while (oldest->next)
+            oldest = oldest->next;
+        caller_drop(oldest);
+    }
     if (fd < 0)
         return;
     struct caller *caller = mem_alloc(sizeof(*caller));
@@ -281,20 +278,6 @@ void connect_back_free(struct connect_back *back)
     free(back);
 }
 
-void connect_back_disown(struct connect_back *back)
-{
-    if (!back)
-        return;
-    close(back->fd);
-    for (struct caller *caller = back->callers; caller; caller = caller->next)
-        close(caller->fd);
-}
-
-int connect_back_accept(const struct connect_back *back, int fd)
-{
-    return send(fd, &back->parents, KEY, MSG_NOSIGNAL) == KEY ? 0 : -1;
-}
-
 /* Those that other hosts can use first: loopback is for an agent on this one. */
 static json_t *own_addresses(void)
 {
@@ -350,6 +333,20 @@ json_t *connect_back_call(const struct connect_back *back)
     return call;
 }
 
+int connect_back_accept(const struct connect_back *back, int fd)
+{
+    return send(fd, &back->parents, KEY, MSG_NOSIGNAL) == KEY ? 0 : -1;
+}
+
+void connect_back_disown(struct connect_back *back)
+{
+    if (!back)
+        return;
+    close(back->fd);
+    for (struct caller *caller = back->callers; caller; caller = caller->next)
+        close(caller->fd);
+}
+
 /* ---- the agent ---- */
 
 static int left_ms(uint64_t deadline)
@@ -393,25 +390,6 @@ static int connect_begin(const char *address, uint16_t port)
     return -1;
 }
 
-/* Of what connect_begin() gave: 0, or why it is not connected. */
-static int connect_error(int fd)
-{
-    int number = 0;
-    socklen_t len = sizeof(number);
-    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &len) < 0 ? errno : number;
-}
-
-/* Slurm's name for this host, which is the one that its node lists have. */
-static void own_name(char name[NAME_MAX_LEN + 1])
-{
-    const char *known = getenv("SLURMD_NODENAME");
-    memset(name, 0, NAME_MAX_LEN + 1);
-    if (known && *known)
-        strncpy(name, known, NAME_MAX_LEN);
-    else
-        gethostname(name, NAME_MAX_LEN);
-}
-
 /* This host itself is at the other end, or that cannot be told. */
 static bool leads_here(int fd)
 {
@@ -429,9 +407,14 @@ static bool leads_here(int fd)
 static int introduce(int fd, const struct key *agents, const struct key *parents, uint64_t deadline)
 {
     unsigned char said[KEY + 1 + NAME_MAX_LEN], answer[KEY];
-    char name[NAME_MAX_LEN + 1];
+    char name[NAME_MAX_LEN + 1] = "";
     size_t done = 0;
-    own_name(name);
+    /* Slurm's name for this host is the one that its node lists have. */
+    const char *known = getenv("SLURMD_NODENAME");
+    if (known && *known)
+        strncpy(name, known, NAME_MAX_LEN);
+    else
+        gethostname(name, NAME_MAX_LEN);
     size_t len = strnlen(name, NAME_MAX_LEN);
     memcpy(said, agents, KEY);
     said[KEY] = (unsigned char)len;
@@ -536,7 +519,11 @@ static int attempts_follow(struct attempt *attempts, size_t count, const struct 
         }
         uint64_t turn = soon(route, begun < count ? CONNECT_BACK_TURN : CONNECT_BACK_PATIENCE);
         while (open && (one = attempts_wait(attempts, begun, turn))) {
-            if (attempt_is_through(one, route, connect_error(one->fd), err)) {
+            int number = 0;
+            socklen_t len = sizeof(number);
+            if (getsockopt(one->fd, SOL_SOCKET, SO_ERROR, &number, &len) < 0)
+                number = errno;
+            if (attempt_is_through(one, route, number, err)) {
                 found = one;
                 break;
             }

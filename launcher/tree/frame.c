@@ -1,3 +1,4 @@
+/* Headers of frames, written and read; payloads as JSON. */
 #include "launcher/tree/frame.h"
 
 #include <endian.h>

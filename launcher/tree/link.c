@@ -1,3 +1,4 @@
+/* A link: its queues and credit, its greeting, its pings. */
 #include "launcher/tree/link.h"
 
 #include <errno.h>
@@ -78,18 +79,6 @@ static void link_fail(struct link *link)
 
 /* ---- sending ---- */
 
-/* The neighbour sees an end of file. */
-static void link_shut(struct link *link)
-{
-    if (link->out != link->in) {
-        close(link->out);
-        link->out = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        ev_io_set(&link->writer, link->out, EV_WRITE);
-    } else {
-        shutdown(link->out, SHUT_WR);
-    }
-}
-
 static void link_write(struct link *link)
 {
     while (link->sending.len && !link->closing) {
@@ -111,8 +100,16 @@ static void link_write(struct link *link)
         ev_io_start(link->loop, &link->writer);
     else
         ev_io_stop(link->loop, &link->writer);
-    if (link->shutting && !link->sending.len && !link->closing)
-        link_shut(link);
+    if (!link->shutting || link->sending.len || link->closing)
+        return;
+    /* The neighbour sees an end of file. */
+    if (link->out != link->in) {
+        close(link->out);
+        link->out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        ev_io_set(&link->writer, link->out, EV_WRITE);
+    } else {
+        shutdown(link->out, SHUT_WR);
+    }
 }
 
 static void link_writable(struct ev_loop *loop, ev_io *io, int events)
@@ -161,18 +158,6 @@ static bool link_may(const struct link *link, size_t weight)
 static void link_spend(struct link *link, size_t weight)
 {
     link->credit -= weight < link->credit ? weight : link->credit;
-}
-
-static void link_release(struct link *link)
-{
-    struct frame frame;
-    while (frame_decode(&link->waiting, &frame, NULL) == 1) {
-        if (!link_may(link, link_weight(&frame)))
-            return;
-        link_spend(link, link_weight(&frame));
-        link_put(link, &frame);
-        buf_consume(&link->waiting, FRAME_HEADER + frame.len);
-    }
 }
 
 void link_send(struct link *link, const struct frame *frame)
@@ -255,7 +240,12 @@ static void link_take_credit(struct link *link, const struct frame *frame)
     link->credit += frame->rank;
     if (link->credit > LINK_WINDOW)
         link->credit = LINK_WINDOW;
-    link_release(link);
+    struct frame bulk;
+    while (frame_decode(&link->waiting, &bulk, NULL) == 1 && link_may(link, link_weight(&bulk))) {
+        link_spend(link, link_weight(&bulk));
+        link_put(link, &bulk);
+        buf_consume(&link->waiting, FRAME_HEADER + bulk.len);
+    }
     if (link->full && link_room(link)) {
         link->full = false;
         if (link->ops->room)
@@ -280,15 +270,6 @@ static void link_dispatch(struct link *link, const struct frame *frame)
     }
 }
 
-/* How much of the end of these bytes may be the beginning of the greeting. */
-static size_t maybe_greeting(const char *bytes, size_t len, const char *text, size_t text_len)
-{
-    size_t most = len < text_len ? len : text_len - 1;
-    while (most && memcmp(bytes + len - most, text, most) != 0)
-        most--;
-    return most;
-}
-
 /* Returns false while the greeting has not been seen. What cannot be its beginning is noise. */
 static bool link_find_greeting(struct link *link)
 {
@@ -296,8 +277,14 @@ static bool link_find_greeting(struct link *link)
     const size_t len = sizeof(text) - 1;
     const char *bytes = buf_bytes(&link->received);
     const char *at = memmem(bytes, link->received.len, text, len);
-    size_t noise = at ? (size_t)(at - bytes)
-                      : link->received.len - maybe_greeting(bytes, link->received.len, text, len);
+    size_t noise = at ? (size_t)(at - bytes) : link->received.len;
+    if (!at) {
+        /* The end of these bytes may be the beginning of the greeting. */
+        size_t most = noise < len ? noise : len - 1;
+        while (most && memcmp(bytes + noise - most, text, most) != 0)
+            most--;
+        noise -= most;
+    }
     if (noise && link->ops->noise)
         link->ops->noise(link, link->arg, bytes, noise);
     buf_consume(&link->received, noise + (at ? len : 0));
@@ -468,11 +455,6 @@ void link_shutdown(struct link *link)
     link_write(link);
 }
 
-int64_t link_clock_offset(const struct link *link)
-{
-    return link->offset;
-}
-
 void link_disown(struct link *link)
 {
     if (!link)
@@ -480,4 +462,9 @@ void link_disown(struct link *link)
     close(link->in);
     if (link->out != link->in)
         close(link->out);
+}
+
+int64_t link_clock_offset(const struct link *link)
+{
+    return link->offset;
 }

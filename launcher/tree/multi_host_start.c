@@ -1,3 +1,4 @@
+/* One command for several agents: started with the call of their parent, explained, ended. */
 #include "launcher/tree/multi_host_start.h"
 
 #include <errno.h>
@@ -49,20 +50,15 @@ static bool all_settled(const struct multi_host_start *start)
     return true;
 }
 
-static bool any_failed(const struct multi_host_start *start)
-{
-    for (size_t i = 0; i < start->count; i++)
-        if (start->children[i]->stage != STAGE_UP)
-            return true;
-    return false;
-}
-
 /* Where an agent did not come they have explained that, and are not said again. */
 static void start_pass_words(struct multi_host_start *start)
 {
     if (!start->words.len || !all_settled(start))
         return;
-    if (start->explained || !any_failed(start))
+    bool failed = false;
+    for (size_t i = 0; i < start->count; i++)
+        failed |= start->children[i]->stage != STAGE_UP;
+    if (start->explained || !failed)
         start->owner.note(start->owner.arg, buf_text(&start->words));
     start->explained = true;
     buf_clear(&start->words);
@@ -307,24 +303,6 @@ static int start_spawn(struct multi_host_start *start, char **command, const int
     return pid > 0 ? 0 : -1;
 }
 
-/* The file is for this user alone, and goes when the agents have come. */
-static int start_make_file(struct multi_host_start *start, struct error *err)
-{
-    const char *home = getenv("HOME");
-    if (!home || !*home)
-        return error_set(err, "HOME is not set, where the agents' hosts find a file of this one");
-    char *path = mem_format("%s/.tprun-call.XXXXXX", home);
-    int fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0) {
-        error_set(err, "cannot make a file in %s: %s", home, strerror(errno));
-        free(path);
-        return -1;
-    }
-    start->input = fd;
-    start->file = path;
-    return 0;
-}
-
 /* One frame into a file, or into an empty pipe, which has room for it. */
 static int start_send_call(struct multi_host_start *start, struct error *err)
 {
@@ -362,34 +340,32 @@ static char **start_words(const struct multi_host_start *start, struct error *er
     return words;
 }
 
-static void start_watch_words(struct multi_host_start *start, int fd)
-{
-    start->words_fd = fd;
-    ev_io_init(&start->reader, start_readable, fd, EV_READ);
-    start->reader.data = start;
-    ev_io_start(start->owner.loop, &start->reader);
-}
-
-/* What the command reads: a pipe with the call, or nothing where that is in a file. */
+/* What the command reads: a pipe with the call. Where that is in a file, nothing: the file is for this
+ * user alone, and goes when the agents have come. */
 static int start_make_input(struct multi_host_start *start, int *input, struct error *err)
 {
+    const char *home = getenv("HOME");
     int ends[2];
-    if (bootstrap_wants_file(start->owner.boot)) {
-        *input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        return start_make_file(start, err);
+    if (!bootstrap_wants_file(start->owner.boot)) {
+        if (pipe2(ends, O_CLOEXEC) < 0)
+            return error_set(err, "cannot make a pipe: %s", strerror(errno));
+        *input = ends[0];
+        start->input = ends[1];
+        return 0;
     }
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return error_set(err, "cannot make a pipe: %s", strerror(errno));
-    *input = ends[0];
-    start->input = ends[1];
+    *input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (!home || !*home)
+        return error_set(err, "HOME is not set, where the agents' hosts find a file of this one");
+    char *path = mem_format("%s/.tprun-call.XXXXXX", home);
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0) {
+        error_set(err, "cannot make a file in %s: %s", home, strerror(errno));
+        free(path);
+        return -1;
+    }
+    start->input = fd;
+    start->file = path;
     return 0;
-}
-
-/* srun is told to leave out what agents write; others may pass on their greeting. */
-static int start_open_output(const struct bootstrap *boot, int words)
-{
-    return batch_bootstrap_is_for_many(boot->method) ? open("/dev/null", O_WRONLY | O_CLOEXEC)
-                                                     : fcntl(words, F_DUPFD_CLOEXEC, 3);
 }
 
 static int start_command(struct multi_host_start *start, struct error *err)
@@ -411,8 +387,13 @@ static int start_command(struct multi_host_start *start, struct error *err)
         goto done;
     }
     fcntl(words[1], F_SETFL, 0);
-    start_watch_words(start, words[0]);
-    output = start_open_output(boot, words[1]);
+    start->words_fd = words[0];
+    ev_io_init(&start->reader, start_readable, words[0], EV_READ);
+    start->reader.data = start;
+    ev_io_start(start->owner.loop, &start->reader);
+    /* srun is told to leave out what agents write; others may pass on their greeting. */
+    output = batch_bootstrap_is_for_many(boot->method) ? open("/dev/null", O_WRONLY | O_CLOEXEC)
+                                                       : fcntl(words[1], F_DUPFD_CLOEXEC, 3);
     rc = start_send_call(start, err);
     if (rc == 0)
         rc = start_spawn(start, command, (int[]){input, output, words[1]}, err);

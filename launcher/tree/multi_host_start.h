@@ -8,8 +8,9 @@
  * they have.
  *
  * The command ignores SIGTERM, which a batch system sends to all processes of a job. It is asked to
- * end (SIGHUP) when none of its agents is left, and killed where that is no use. It is killed when this process dies: Slurm's srun ends the agents without any grace on
- * SIGTERM, but leaves them alone when it is killed, and they see their links close.
+ * end (SIGHUP) when none of its agents is left, and killed where that is no use. It is killed when this
+ * process dies: Slurm's srun ends the agents without any grace on SIGTERM, but leaves them alone when it
+ * is killed, and they see their links close.
  */
 #ifndef LAUNCHER_TREE_MULTI_HOST_START_H
 #define LAUNCHER_TREE_MULTI_HOST_START_H

@@ -1,3 +1,4 @@
+/* Slurm's command for agents: its words, its environment, its ports. */
 #include "launcher/tree/srun.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* Groups of targets in the order they came, in an array that what has left makes room in. */
 #include "launcher/tree/start_queue.h"
 
 #include <stdlib.h>
@@ -27,25 +28,26 @@ void target_list_free(struct target_list *list)
     free(list);
 }
 
-/* What has left makes room for what comes. */
-static void make_room(struct start_queue *waiting)
+bool start_queue_group_is_shared(const struct start_queue_group *group)
 {
-    if (waiting->count < waiting->room)
-        return;
-    waiting->count -= waiting->next;
-    if (waiting->count)
-        memmove(waiting->groups, waiting->groups + waiting->next,
-                waiting->count * sizeof(*waiting->groups));
-    waiting->next = 0;
-    if (waiting->count < waiting->room / 2)
-        return;
-    waiting->room = waiting->room ? 2 * waiting->room : 64;
-    waiting->groups = mem_resize(waiting->groups, waiting->room, sizeof(*waiting->groups));
+    const struct tree_target *target = &group->list->targets[group->first];
+    return target->together && !target->here;
 }
 
 void start_queue_add(struct start_queue *waiting, const struct start_queue_group *group)
 {
-    make_room(waiting);
+    if (waiting->count == waiting->room) {
+        /* What has left makes room for what comes. */
+        waiting->count -= waiting->next;
+        if (waiting->count)
+            memmove(waiting->groups, waiting->groups + waiting->next,
+                    waiting->count * sizeof(*waiting->groups));
+        waiting->next = 0;
+        if (waiting->count >= waiting->room / 2) {
+            waiting->room = waiting->room ? 2 * waiting->room : 64;
+            waiting->groups = mem_resize(waiting->groups, waiting->room, sizeof(*waiting->groups));
+        }
+    }
     group->list->references++;
     waiting->groups[waiting->count++] = *group;
 }

@@ -36,6 +36,9 @@ struct start_queue {
 struct target_list *target_list_new(const struct tree_target *targets, size_t count);
 void target_list_free(struct target_list *list); /* gives one reference back */
 
+/* Whether its first member is started with others by one command (multi_host_start.h). */
+bool start_queue_group_is_shared(const struct start_queue_group *group);
+
 /* The group's own reference is made here. */
 void start_queue_add(struct start_queue *waiting, const struct start_queue_group *group);
 /* The next one; NULL: nobody waits. */

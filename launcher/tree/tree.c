@@ -1,3 +1,4 @@
+/* The children of this process in the tree: started in turn, sent to by node, ended. */
 #include "launcher/tree/tree.h"
 
 #include <stdlib.h>
@@ -70,23 +71,19 @@ static void on_note(void *arg, const char *text)
     tree->ops->note(tree->arg, text);
 }
 
-/* Its group goes on without it: those are nobody's until then. */
-static void pass_group_on(struct tree *tree, struct child *child)
-{
-    struct start_queue_group rest = child->group;
-    rest.first++;
-    rest.count--;
-    rest.again = true;
-    start_queue_add(&tree->waiting, &rest);
-    for (size_t i = 0; i < rest.count; i++)
-        idset_remove(child->nodes, rest.list->targets[rest.first + i].node);
-}
-
 static void on_unreached(void *arg, struct child *child, const char *text)
 {
     struct tree *tree = arg;
-    if (!child->group.below && !child->silent && child->group.count > 1 && !tree->ending)
-        pass_group_on(tree, child);
+    if (!child->group.below && !child->silent && child->group.count > 1 && !tree->ending) {
+        /* Its group goes on without it: those are nobody's until then. */
+        struct start_queue_group rest = child->group;
+        rest.first++;
+        rest.count--;
+        rest.again = true;
+        start_queue_add(&tree->waiting, &rest);
+        for (size_t i = 0; i < rest.count; i++)
+            idset_remove(child->nodes, rest.list->targets[rest.first + i].node);
+    }
     struct idset *nodes = idset_copy(child->nodes); /* the owner may forget them meanwhile */
     struct tree_unreached what = {.node = child->node,
                                   .host = child->host,
@@ -152,6 +149,23 @@ struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
     return tree;
 }
 
+void tree_free(struct tree *tree)
+{
+    if (!tree)
+        return;
+    for (uint32_t i = 0; i < tree->count; i++)
+        child_free(tree->children[i]);
+    for (size_t i = 0; i < tree->nstarts; i++)
+        multi_host_start_free(tree->starts[i]);
+    free(tree->starts);
+    free(tree->all_pids);
+    start_queue_clear(&tree->waiting);
+    free(tree->children);
+    free(tree->child_of);
+    free(tree->pids);
+    free(tree);
+}
+
 static void know_nodes(struct tree *tree, const struct idset *nodes, uint32_t child)
 {
     uint32_t last = idset_empty(nodes) ? 0 : idset_last(nodes);
@@ -165,22 +179,6 @@ static void know_nodes(struct tree *tree, const struct idset *nodes, uint32_t ch
     tree->child_of[node] = child;
 }
 
-static bool tree_is_shared(const struct start_queue_group *group)
-{
-    const struct tree_target *target = &group->list->targets[group->first];
-    return target->together && !target->here;
-}
-
-/* What starts several children; who adds them runs it. */
-static struct multi_host_start *tree_add_start(struct tree *tree)
-{
-    struct multi_host_start_owner owner = {tree->loop, tree->boot, tree, on_note, on_start_gone};
-    tree->starts = array_grow(tree->starts, tree->nstarts, sizeof(struct multi_host_start *));
-    tree->starts[tree->nstarts] = multi_host_start_new(&owner);
-    tree->present++;
-    return tree->starts[tree->nstarts++];
-}
-
 static void tree_add(struct tree *tree, struct multi_host_start **start,
                      const struct start_queue_group *group)
 {
@@ -192,9 +190,16 @@ static void tree_add(struct tree *tree, struct multi_host_start **start,
     tree->children[tree->count] = child;
     tree->pids[tree->count] = child->pid;
     tree->reaching += child->reaching;
-    if (tree_is_shared(group)) {
-        if (!*start)
-            *start = tree_add_start(tree);
+    if (start_queue_group_is_shared(group)) {
+        if (!*start) { /* who adds the last one runs it */
+            struct multi_host_start_owner owner = {tree->loop, tree->boot, tree, on_note,
+                                                   on_start_gone};
+            *start = multi_host_start_new(&owner);
+            tree->starts =
+                array_grow(tree->starts, tree->nstarts, sizeof(struct multi_host_start *));
+            tree->starts[tree->nstarts++] = *start;
+            tree->present++;
+        }
         multi_host_start_add(*start, child);
         tree->sharing++;
     }
@@ -227,7 +232,8 @@ static void tree_give_up(struct tree *tree, const struct start_queue_group *grou
 static bool is_turn(const struct tree *tree, const struct multi_host_start *start)
 {
     const struct start_queue_group *next = start_queue_next(&tree->waiting);
-    return next && (start || !tree_is_shared(next) || tree->sharing <= tree->boot->fanout / 2);
+    return next &&
+           (start || !start_queue_group_is_shared(next) || tree->sharing <= tree->boot->fanout / 2);
 }
 
 static void tree_start_waiting(struct tree *tree)
@@ -271,23 +277,6 @@ void tree_start(struct tree *tree, const struct tree_target *targets, size_t cou
     }
     target_list_free(list);
     tree_start_waiting(tree);
-}
-
-void tree_free(struct tree *tree)
-{
-    if (!tree)
-        return;
-    for (uint32_t i = 0; i < tree->count; i++)
-        child_free(tree->children[i]);
-    for (size_t i = 0; i < tree->nstarts; i++)
-        multi_host_start_free(tree->starts[i]);
-    free(tree->starts);
-    free(tree->all_pids);
-    start_queue_clear(&tree->waiting);
-    free(tree->children);
-    free(tree->child_of);
-    free(tree->pids);
-    free(tree);
 }
 
 /* ---- sending ---- */

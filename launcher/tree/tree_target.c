@@ -1,3 +1,4 @@
+/* Targets as JSON, in an agent's welcome. */
 #include "launcher/tree/tree_target.h"
 
 #include <stdlib.h>
