@@ -137,7 +137,6 @@ liblauncher_a_SOURCES = \
     launcher/agent/pmix_host.c launcher/agent/pmix_host.h \
     launcher/agent/pmix_job.c launcher/agent/pmix_job.h \
     launcher/agent/pmix_tool_proxy.c launcher/agent/pmix_tool_proxy.h \
-    launcher/agent/pmix_tools.c launcher/agent/pmix_tools.h \
     launcher/agent/spawn_and_names.c launcher/agent/spawn_and_names.h \
     launcher/agent/task_output.c launcher/agent/task_output.h \
     launcher/agent/task_signals.c launcher/agent/task_signals.h \

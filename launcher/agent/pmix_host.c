@@ -1,13 +1,15 @@
 /* The host of openpmix on this node: its start, its turns in the loop, its end. */
 #include "launcher/agent/pmix_host.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "affinity/topology/topo.h"
 #include "base/mem.h"
-#include "launcher/agent/pmix_tools.h"
+#include "launcher/agent/pmix_tool_proxy.h"
 #include "pmi-server/pmix/iof.h"
+#include "pmi-server/pmix/tools.h"
 
 #define PMIX_PATIENCE 2.0 /* s for openpmix to end, after which it is left as it is */
 
@@ -166,17 +168,39 @@ int pmix_host_open(struct agent_pmix_host *host, const struct launch *launch, st
     return -1;
 }
 
+static void pmix_host_note(void *arg, const char *text)
+{
+    uplink_note(((struct agent_pmix_host *)arg)->config.uplink, "%s", text);
+}
+
+/* The door is opened with the first task, whose environment says where the server is. */
 int pmix_host_let_tools(struct agent_pmix_host *host, const struct launch *launch,
                         struct error *err)
 {
-    const struct pmix_tools_config config = {.loop = host->config.loop,
-                                             .uplink = host->config.uplink,
-                                             .scratch = host->config.scratch,
-                                             .host = host->server,
-                                             .server = &host->server_config};
-    if (launch->spec->tools && !host->tools)
-        host->tools = pmix_tools_open(&config, launch, err);
-    return launch->spec->tools && !host->tools ? -1 : 0;
+    const struct agent_pmix_host_config *config = &host->config;
+    const char *directory = host->server_config.tmpdir;
+    if (!launch->spec->tools || host->tools)
+        return 0;
+    if (scratch_directory_make(config->scratch) < 0)
+        return error_set(err, "cannot make %s, which tools need: %s; TMPDIR may name another place",
+                         directory, strerror(errno));
+    char *name = mem_format("tprun.%s.%s", launch->instance_id ?: "0", launch->program);
+    struct tool_proxy_config proxy = {.loop = config->loop,
+                                      .host = host->server,
+                                      .directory = directory,
+                                      .name = name,
+                                      .server = host->server_config.program,
+                                      .node = uplink_node(config->uplink),
+                                      .note = pmix_host_note,
+                                      .arg = host};
+    pmix_server_let_tools(host->server, name);
+    host->tools = tool_proxy_new(&proxy, err);
+    if (host->tools &&
+        !launch->node) /* one line is enough: other nodes' files have names like this one */
+        uplink_note(config->uplink, "PMIx tools on %s: --uri file:%s", launch->hosts[0],
+                    tool_proxy_file(host->tools));
+    free(name);
+    return host->tools ? 0 : -1;
 }
 
 struct pmix_host *pmix_host_server(const struct agent_pmix_host *host)

@@ -19,6 +19,49 @@
 #include "pmi-server/pmix/tools.h"
 
 #define TICK 1.0
+#define TOOL_GREETING_MAX 65536 /* bytes of its first message */
+#define TOOL_LAG (1u << 20)     /* bytes that wait for a tool, and output is held back */
+#define TOOL_LAG_MAX (16u << 20)
+#define TOOL_PATIENCE 10.0 /* s for one that lags, or has yet to say who it is */
+#define TOOL_PROXY_MAX 64  /* at a time */
+
+enum tool_phase {
+    TOOL_GREETS, /* its first message is not whole */
+    TOOL_WAITS,  /* for others that came before */
+    TOOL_JOINS,  /* openpmix has its message */
+    TOOL_IS_IN
+};
+
+enum tool_side { TOOL_FAR, TOOL_NEAR, TOOL_NSIDES }; /* the tool, and openpmix */
+
+struct tool_end {
+    int fd;     /* -1: not there yet, or closed */
+    bool ended; /* nothing more comes from it */
+    bool shut;  /* nothing more goes to it */
+    ev_io reader, writer;
+    struct buf out;
+};
+
+#define TOOL_HEAD 16 /* bytes before each message */
+
+struct tool_messages { /* where in what the tool says messages begin */
+    bool greeted;
+    size_t nhead, rest; /* bytes of a head that is not whole; bytes that its message still has */
+    char head[TOOL_HEAD];
+};
+
+struct tool {
+    struct tool *next;
+    struct tools *tools;
+    uint32_t number;
+    enum tool_phase phase;
+    double moved; /* when it last was seen to do something */
+    struct tool_end ends[TOOL_NSIDES];
+    struct tool_messages messages;
+    uint32_t question; /* tag of the last message to openpmix; 0: not asked yet */
+    bool answered;     /* all that openpmix had for it before has come */
+    struct buf held;   /* may be the beginning of that answer */
+};
 
 struct tools {
     struct ev_loop *loop;
@@ -37,275 +80,13 @@ struct tools {
     double end_at;
 };
 
-/* ---- who goes ---- */
-
-static void pmix_tool_proxy_hold(struct tools *tools)
-{
-    bool lags = false;
-    for (const struct tool *tool = tools->first; tool; tool = tool->next)
-        lags |= tool->ends[TOOL_FAR].out.len > TOOL_LAG;
-    pmix_server_hold_output(tools->host, lags);
-}
-
-static void remove_tool(struct tool *tool)
-{
-    struct tools *tools = tool->tools;
-    struct tool **at = &tools->first;
-    while (*at != tool)
-        at = &(*at)->next;
-    *at = tool->next;
-    tools->count--;
-    if (tool->phase == TOOL_JOINS)
-        pmix_server_expect_tool(tools->host, 0, 0);
-    if (tool->phase == TOOL_IS_IN)
-        pmix_server_tool_left(tools->host, tool->number);
-    tool_free(tool, tools->loop);
-    pmix_tool_proxy_hold(tools);
-}
-
-/* ---- who comes in, one after the other ---- */
-
-static int connect_near(const struct tools *tools)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(pmix_server_port(tools->host)),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
-        fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-static uint16_t own_port(int fd)
-{
-    struct sockaddr_in own = {0};
-    socklen_t len = sizeof(own);
-    return getsockname(fd, (struct sockaddr *)&own, &len) < 0 ? 0 : ntohs(own.sin_port);
-}
-
-static struct tool *find_phase(const struct tools *tools, enum tool_phase phase)
-{
-    struct tool *tool = tools->first;
-    while (tool && tool->phase != phase)
-        tool = tool->next;
-    return tool;
-}
-
-static void let_in(struct tools *tools)
-{
-    struct tool *tool;
-    while (!find_phase(tools, TOOL_JOINS) && (tool = find_phase(tools, TOOL_WAITS))) {
-        int fd = connect_near(tools);
-        tool->phase = fd < 0 ? TOOL_GREETS : TOOL_JOINS;
-        if (fd < 0) {
-            remove_tool(tool);
-            continue;
-        }
-        pmix_server_expect_tool(tools->host, tool->number, own_port(fd));
-        tool_join(tool, tools->loop, fd);
-    }
-}
-
-void tool_proxy_came(struct tools *tools, uint32_t number)
-{
-    struct tool *tool = tools->first;
-    while (tool && tool->number != number)
-        tool = tool->next;
-    if (tool)
-        tool->phase = TOOL_IS_IN;
-    let_in(tools);
-}
-
-/* openpmix's thread waits for a first message that has begun, so none is begun before it is whole.
- * Its head is four words, the third of which is the length of the rest. */
-static int greeting_check(struct tool *tool)
-{
-    const struct buf *in = &tool->ends[TOOL_NEAR].out;
-    uint32_t head[4];
-    if (in->len < sizeof(head))
-        return 0;
-    memcpy(head, buf_bytes(in), sizeof(head));
-    if (head[2] > TOOL_GREETING_MAX)
-        return -1;
-    return in->len >= sizeof(head) + head[2];
-}
-
-void tool_proxy_settle(struct tool *tool)
-{
-    struct tools *tools = tool->tools;
-    const struct tool_end *far = &tool->ends[TOOL_FAR], *near = &tool->ends[TOOL_NEAR];
-    int greeted = tool->phase == TOOL_GREETS ? greeting_check(tool) : 0;
-    if (greeted > 0) {
-        tool->phase = TOOL_WAITS;
-        let_in(tools);
-    } else if (greeted < 0 || (far->ended && near->fd < 0) ||
-               (near->ended && (far->ended || !far->out.len))) {
-        remove_tool(tool);
-        let_in(tools);
-    } else if (far->out.len > TOOL_LAG_MAX) {
-        tool_drop(tool, tools->loop);
-        pmix_tool_proxy_hold(tools);
-    } else {
-        pmix_tool_proxy_hold(tools);
-    }
-}
-
-static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    struct tools *tools = timer->data;
-    struct tool *next;
-    (void)events;
-    for (struct tool *tool = tools->first; tool; tool = next) {
-        next = tool->next;
-        bool late = ev_now(loop) - tool->moved > TOOL_PATIENCE;
-        size_t lag = tool->ends[TOOL_FAR].out.len;
-        if (late && (tool->phase == TOOL_GREETS || tool->phase == TOOL_JOINS))
-            remove_tool(tool);
-        else if (late && lag > TOOL_LAG) {
-            tools->note(tools->arg, "a PMIx tool that does not read what it asked for was let go");
-            tool_drop(tool, loop);
-        }
-    }
-    pmix_tool_proxy_hold(tools);
-    let_in(tools);
-    if (tools->fd >= 0)
-        ev_io_start(loop, &tools->io);
-}
-
-/* ---- the door ---- */
-
-static void on_accept(struct ev_loop *loop, ev_io *io, int events)
-{
-    struct tools *tools = io->data;
-    int fd = accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    (void)events;
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE)
-            ev_io_stop(loop, io); /* on_tick() tries again */
-        return;
-    }
-    if (tools->count >= TOOL_PROXY_MAX || !tcp_peers_is_own(fd)) {
-        close(fd);
-        return;
-    }
-    struct tool *tool = tool_new(tools, loop, fd), **last = &tools->first;
-    tool->number = ++tools->numbers;
-    while (*last)
-        last = &(*last)->next;
-    *last = tool;
-    tools->count++;
-}
-
-static int door_open(struct tools *tools, struct error *err)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof(at);
-    tools->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (tools->fd < 0 || bind(tools->fd, (struct sockaddr *)&at, len) < 0 ||
-        listen(tools->fd, TOOL_PROXY_MAX) < 0 ||
-        getsockname(tools->fd, (struct sockaddr *)&at, &len) < 0)
-        return error_set(err, "no port for tools on the loopback interface: %s", strerror(errno));
-    tools->port = ntohs(at.sin_port);
-    ev_io_init(&tools->io, on_accept, tools->fd, EV_READ);
-    tools->io.data = tools;
-    ev_io_start(tools->loop, &tools->io);
-    return 0;
-}
-
-/* As openpmix's servers write it: where, which version. A tool that is not told where to go looks
- * for files of this name below $TMPDIR. */
-static int pmix_tool_proxy_file_write(struct tools *tools, const struct tool_proxy_config *config,
-                                      struct error *err)
-{
-    char host[HOST_NAME_MAX + 1] = "";
-    gethostname(host, sizeof(host) - 1);
-    tools->file = mem_format("%s/pmix.%s.tool.%s", config->directory, host, config->name);
-    int fd = open(tools->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file)
-        return error_set(err, "cannot write %s, which tools look for: %s", tools->file,
-                         strerror(errno));
-    fprintf(file, "%s.%u;tcp4://127.0.0.1:%u\n%s\n%d\n%u:%u\n", config->server, config->node,
-            tools->port, pmix_server_version(NULL), (int)getpid(), geteuid(), getegid());
-    return fclose(file) ? error_set(err, "cannot write %s: %s", tools->file, strerror(errno)) : 0;
-}
-
-/* ---- life ---- */
-
-struct tools *tool_proxy_new(const struct tool_proxy_config *config, struct error *err)
-{
-    struct tools *tools = mem_alloc(sizeof(*tools));
-    *tools = (struct tools){.loop = config->loop,
-                            .host = config->host,
-                            .note = config->note,
-                            .arg = config->arg,
-                            .fd = -1};
-    ev_io_init(&tools->io, on_accept, 0, 0);
-    ev_timer_init(&tools->timer, on_tick, TICK, TICK);
-    tools->timer.data = tools;
-    if (door_open(tools, err) == 0 && pmix_tool_proxy_file_write(tools, config, err) == 0) {
-        ev_timer_start(tools->loop, &tools->timer);
-        return tools;
-    }
-    tool_proxy_free(tools);
-    return NULL;
-}
-
-const char *tool_proxy_file(const struct tools *tools)
-{
-    return tools->file;
-}
-
-static void door_close(struct tools *tools)
-{
-    ev_io_stop(tools->loop, &tools->io);
-    if (tools->fd >= 0)
-        close(tools->fd);
-    tools->fd = -1;
-}
-
-bool tool_proxy_end(struct tools *tools)
-{
-    if (!tools->ending) {
-        tools->ending = true;
-        door_close(tools);
-        ev_now_update(tools->loop);
-        tools->end_at = ev_now(tools->loop) + TOOL_END_PATIENCE;
-        ev_timer_stop(tools->loop, &tools->timer);
-        ev_timer_set(&tools->timer, TOOL_END_PATIENCE, TICK); /* a turn of the loop */
-        ev_timer_start(tools->loop, &tools->timer);
-    }
-    bool over = true;
-    struct tool *next;
-    for (struct tool *tool = tools->first; tool; tool = next) {
-        next = tool->next;
-        bool waits = tool->phase == TOOL_IS_IN && !tool->ends[TOOL_FAR].ended;
-        if (waits && pmix_server_output_is_out(tools->host))
-            tool_finish(tool, tools->loop);
-        over &= !waits;
-    }
-    return over || ev_now(tools->loop) >= tools->end_at;
-}
-
-void tool_proxy_free(struct tools *tools)
-{
-    if (!tools)
-        return;
-    door_close(tools);
-    ev_timer_stop(tools->loop, &tools->timer);
-    while (tools->first)
-        remove_tool(tools->first);
-    free(tools->file);
-    free(tools);
-}
-
-/* A tool's connection, and the one to openpmix that is made for it: bytes that go between them. */
+/* ---- a connection of a tool, and the one to openpmix that is made for it ---- */
 
 #define READ_SIZE 65536
 #define UNREAD_MAX 262144 /* bytes of a tool that openpmix has not taken */
+
+/* Something came or went: who goes, who comes in? Frees the tool, perhaps. */
+static void tool_settle(struct tool *tool);
 
 static enum tool_side other(enum tool_side side)
 {
@@ -441,7 +222,7 @@ static void tool_pass(struct tool *tool, struct ev_loop *loop)
         shut_near(tool);
     }
     watch_all(tool, loop);
-    tool_proxy_settle(tool);
+    tool_settle(tool);
 }
 
 static void tool_read(struct tool *tool, enum tool_side side)
@@ -463,8 +244,6 @@ static void tool_read(struct tool *tool, enum tool_side side)
         buf_add(&tool->ends[other(side)].out, bytes, (size_t)n);
 }
 
-/* ---- events ---- */
-
 static void on_far(struct ev_loop *loop, ev_io *io, int events)
 {
     struct tool *tool = io->data;
@@ -481,7 +260,7 @@ static void on_near(struct ev_loop *loop, ev_io *io, int events)
     tool_pass(tool, loop);
 }
 
-/* ---- life ---- */
+/* ---- begun and ended ---- */
 
 static void end_open(struct tool *tool, struct ev_loop *loop, enum tool_side side, int fd)
 {
@@ -504,7 +283,7 @@ static void end_close(struct tool_end *end, struct ev_loop *loop)
     end->fd = -1;
 }
 
-struct tool *tool_new(struct tools *tools, struct ev_loop *loop, int fd)
+static struct tool *tool_new(struct tools *tools, struct ev_loop *loop, int fd)
 {
     struct tool *tool = mem_alloc(sizeof(*tool));
     tool->tools = tools;
@@ -518,13 +297,13 @@ struct tool *tool_new(struct tools *tools, struct ev_loop *loop, int fd)
     return tool;
 }
 
-void tool_join(struct tool *tool, struct ev_loop *loop, int fd)
+static void tool_join(struct tool *tool, struct ev_loop *loop, int fd)
 {
     tool->moved = ev_now(loop);
     end_open(tool, loop, TOOL_NEAR, fd);
 }
 
-void tool_finish(struct tool *tool, struct ev_loop *loop)
+static void tool_finish(struct tool *tool, struct ev_loop *loop)
 {
     struct tool_end *far = &tool->ends[TOOL_FAR];
     if (!tool->question) {
@@ -537,7 +316,7 @@ void tool_finish(struct tool *tool, struct ev_loop *loop)
     far->shut = true;
 }
 
-void tool_drop(struct tool *tool, struct ev_loop *loop)
+static void tool_drop(struct tool *tool, struct ev_loop *loop)
 {
     struct tool_end *far = &tool->ends[TOOL_FAR];
     end_close(far, loop);
@@ -546,7 +325,7 @@ void tool_drop(struct tool *tool, struct ev_loop *loop)
     shut_near(tool);
 }
 
-void tool_free(struct tool *tool, struct ev_loop *loop)
+static void tool_free(struct tool *tool, struct ev_loop *loop)
 {
     for (int side = 0; side < TOOL_NSIDES; side++) {
         end_close(&tool->ends[side], loop);
@@ -554,4 +333,267 @@ void tool_free(struct tool *tool, struct ev_loop *loop)
     }
     buf_free(&tool->held);
     free(tool);
+}
+
+/* ---- who goes ---- */
+
+static void pmix_tool_proxy_hold(struct tools *tools)
+{
+    bool lags = false;
+    for (const struct tool *tool = tools->first; tool; tool = tool->next)
+        lags |= tool->ends[TOOL_FAR].out.len > TOOL_LAG;
+    pmix_server_hold_output(tools->host, lags);
+}
+
+static void remove_tool(struct tool *tool)
+{
+    struct tools *tools = tool->tools;
+    struct tool **at = &tools->first;
+    while (*at != tool)
+        at = &(*at)->next;
+    *at = tool->next;
+    tools->count--;
+    if (tool->phase == TOOL_JOINS)
+        pmix_server_expect_tool(tools->host, 0, 0);
+    if (tool->phase == TOOL_IS_IN)
+        pmix_server_tool_left(tools->host, tool->number);
+    tool_free(tool, tools->loop);
+    pmix_tool_proxy_hold(tools);
+}
+
+/* ---- who comes in, one after the other ---- */
+
+/* *port becomes its own, by which openpmix sees whose it is; 0: unknown. */
+static int connect_near(const struct tools *tools, uint16_t *port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(pmix_server_port(tools->host)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
+        fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
+        close(fd);
+        return -1;
+    }
+    struct sockaddr_in own = {0};
+    socklen_t len = sizeof(own);
+    *port = getsockname(fd, (struct sockaddr *)&own, &len) < 0 ? 0 : ntohs(own.sin_port);
+    return fd;
+}
+
+static struct tool *find_phase(const struct tools *tools, enum tool_phase phase)
+{
+    struct tool *tool = tools->first;
+    while (tool && tool->phase != phase)
+        tool = tool->next;
+    return tool;
+}
+
+static void let_in(struct tools *tools)
+{
+    struct tool *tool;
+    while (!find_phase(tools, TOOL_JOINS) && (tool = find_phase(tools, TOOL_WAITS))) {
+        uint16_t port;
+        int fd = connect_near(tools, &port);
+        tool->phase = fd < 0 ? TOOL_GREETS : TOOL_JOINS;
+        if (fd < 0) {
+            remove_tool(tool);
+            continue;
+        }
+        pmix_server_expect_tool(tools->host, tool->number, port);
+        tool_join(tool, tools->loop, fd);
+    }
+}
+
+/* openpmix's thread waits for a first message that has begun, so none is begun before it is whole.
+ * Its head is four words, the third of which is the length of the rest. */
+static int greeting_check(struct tool *tool)
+{
+    const struct buf *in = &tool->ends[TOOL_NEAR].out;
+    uint32_t head[4];
+    if (in->len < sizeof(head))
+        return 0;
+    memcpy(head, buf_bytes(in), sizeof(head));
+    if (head[2] > TOOL_GREETING_MAX)
+        return -1;
+    return in->len >= sizeof(head) + head[2];
+}
+
+static void tool_settle(struct tool *tool)
+{
+    struct tools *tools = tool->tools;
+    const struct tool_end *far = &tool->ends[TOOL_FAR], *near = &tool->ends[TOOL_NEAR];
+    int greeted = tool->phase == TOOL_GREETS ? greeting_check(tool) : 0;
+    if (greeted > 0) {
+        tool->phase = TOOL_WAITS;
+        let_in(tools);
+    } else if (greeted < 0 || (far->ended && near->fd < 0) ||
+               (near->ended && (far->ended || !far->out.len))) {
+        remove_tool(tool);
+        let_in(tools);
+    } else if (far->out.len > TOOL_LAG_MAX) {
+        tool_drop(tool, tools->loop);
+        pmix_tool_proxy_hold(tools);
+    } else {
+        pmix_tool_proxy_hold(tools);
+    }
+}
+
+static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct tools *tools = timer->data;
+    struct tool *next;
+    (void)events;
+    for (struct tool *tool = tools->first; tool; tool = next) {
+        next = tool->next;
+        bool late = ev_now(loop) - tool->moved > TOOL_PATIENCE;
+        size_t lag = tool->ends[TOOL_FAR].out.len;
+        if (late && (tool->phase == TOOL_GREETS || tool->phase == TOOL_JOINS))
+            remove_tool(tool);
+        else if (late && lag > TOOL_LAG) {
+            tools->note(tools->arg, "a PMIx tool that does not read what it asked for was let go");
+            tool_drop(tool, loop);
+        }
+    }
+    pmix_tool_proxy_hold(tools);
+    let_in(tools);
+    if (tools->fd >= 0)
+        ev_io_start(loop, &tools->io);
+}
+
+/* ---- the door ---- */
+
+static void on_accept(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct tools *tools = io->data;
+    int fd = accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    (void)events;
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE)
+            ev_io_stop(loop, io); /* on_tick() tries again */
+        return;
+    }
+    if (tools->count >= TOOL_PROXY_MAX || !tcp_peers_is_own(fd)) {
+        close(fd);
+        return;
+    }
+    struct tool *tool = tool_new(tools, loop, fd), **last = &tools->first;
+    tool->number = ++tools->numbers;
+    while (*last)
+        last = &(*last)->next;
+    *last = tool;
+    tools->count++;
+}
+
+static int door_open(struct tools *tools, struct error *err)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(at);
+    tools->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (tools->fd < 0 || bind(tools->fd, (struct sockaddr *)&at, len) < 0 ||
+        listen(tools->fd, TOOL_PROXY_MAX) < 0 ||
+        getsockname(tools->fd, (struct sockaddr *)&at, &len) < 0)
+        return error_set(err, "no port for tools on the loopback interface: %s", strerror(errno));
+    tools->port = ntohs(at.sin_port);
+    ev_io_init(&tools->io, on_accept, tools->fd, EV_READ);
+    tools->io.data = tools;
+    ev_io_start(tools->loop, &tools->io);
+    return 0;
+}
+
+/* As openpmix's servers write it: where, which version. A tool that is not told where to go looks
+ * for files of this name below $TMPDIR. */
+static int pmix_tool_proxy_file_write(struct tools *tools, const struct tool_proxy_config *config,
+                                      struct error *err)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof(host) - 1);
+    tools->file = mem_format("%s/pmix.%s.tool.%s", config->directory, host, config->name);
+    int fd = open(tools->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file)
+        return error_set(err, "cannot write %s, which tools look for: %s", tools->file,
+                         strerror(errno));
+    fprintf(file, "%s.%u;tcp4://127.0.0.1:%u\n%s\n%d\n%u:%u\n", config->server, config->node,
+            tools->port, pmix_server_version(NULL), (int)getpid(), geteuid(), getegid());
+    return fclose(file) ? error_set(err, "cannot write %s: %s", tools->file, strerror(errno)) : 0;
+}
+
+/* ---- life ---- */
+
+struct tools *tool_proxy_new(const struct tool_proxy_config *config, struct error *err)
+{
+    struct tools *tools = mem_alloc(sizeof(*tools));
+    *tools = (struct tools){.loop = config->loop,
+                            .host = config->host,
+                            .note = config->note,
+                            .arg = config->arg,
+                            .fd = -1};
+    ev_io_init(&tools->io, on_accept, 0, 0);
+    ev_timer_init(&tools->timer, on_tick, TICK, TICK);
+    tools->timer.data = tools;
+    if (door_open(tools, err) == 0 && pmix_tool_proxy_file_write(tools, config, err) == 0) {
+        ev_timer_start(tools->loop, &tools->timer);
+        return tools;
+    }
+    tool_proxy_free(tools);
+    return NULL;
+}
+
+static void door_close(struct tools *tools)
+{
+    ev_io_stop(tools->loop, &tools->io);
+    if (tools->fd >= 0)
+        close(tools->fd);
+    tools->fd = -1;
+}
+
+bool tool_proxy_end(struct tools *tools)
+{
+    if (!tools->ending) {
+        tools->ending = true;
+        door_close(tools);
+        ev_now_update(tools->loop);
+        tools->end_at = ev_now(tools->loop) + TOOL_END_PATIENCE;
+        ev_timer_stop(tools->loop, &tools->timer);
+        ev_timer_set(&tools->timer, TOOL_END_PATIENCE, TICK); /* a turn of the loop */
+        ev_timer_start(tools->loop, &tools->timer);
+    }
+    bool over = true;
+    struct tool *next;
+    for (struct tool *tool = tools->first; tool; tool = next) {
+        next = tool->next;
+        bool waits = tool->phase == TOOL_IS_IN && !tool->ends[TOOL_FAR].ended;
+        if (waits && pmix_server_output_is_out(tools->host))
+            tool_finish(tool, tools->loop);
+        over &= !waits;
+    }
+    return over || ev_now(tools->loop) >= tools->end_at;
+}
+
+void tool_proxy_free(struct tools *tools)
+{
+    if (!tools)
+        return;
+    door_close(tools);
+    ev_timer_stop(tools->loop, &tools->timer);
+    while (tools->first)
+        remove_tool(tools->first);
+    free(tools->file);
+    free(tools);
+}
+
+const char *tool_proxy_file(const struct tools *tools)
+{
+    return tools->file;
+}
+
+void tool_proxy_came(struct tools *tools, uint32_t number)
+{
+    struct tool *tool = tools->first;
+    while (tool && tool->number != number)
+        tool = tool->next;
+    if (tool)
+        tool->phase = TOOL_IS_IN;
+    let_in(tools);
 }
