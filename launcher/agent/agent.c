@@ -231,20 +231,6 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
     }
 }
 
-static void agent_close(struct agent *agent)
-{
-    local_program_free(agent->program);
-    if (!agent->program)
-        scratch_directory_remove(agent->config->scratch);
-    uplink_free(agent->uplink);
-    downlink_free(agent->downlink);
-    topo_free(agent->topo);
-    topo_free_machine(agent->machine);
-    bootstrap_clear(&agent->boot);
-    free(agent->host);
-    owned_directory_sweep_wait(SWEEP_PATIENCE);
-}
-
 int agent_run(const struct agent_config *config, struct error *err)
 {
     struct agent agent = {0};
@@ -260,7 +246,16 @@ int agent_run(const struct agent_config *config, struct error *err)
     if (agent.failure.text)
         error_set(err, "%s", agent.failure.text);
     error_clear(&agent.failure);
-    agent_close(&agent);
+    local_program_free(agent.program);
+    if (!agent.program)
+        scratch_directory_remove(config->scratch);
+    uplink_free(agent.uplink);
+    downlink_free(agent.downlink);
+    topo_free(agent.topo);
+    topo_free_machine(agent.machine);
+    bootstrap_clear(&agent.boot);
+    free(agent.host);
+    owned_directory_sweep_wait(SWEEP_PATIENCE);
     return status;
 }
 

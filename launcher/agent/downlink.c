@@ -145,23 +145,6 @@ void downlink_start(struct downlink *downlink, const struct bootstrap *boot, con
     tree_targets_free(targets, count);
 }
 
-void downlink_end(struct downlink *downlink, double patience)
-{
-    if (downlink->nodes) {
-        struct idset *all = downlink->nodes;
-        downlink->nodes = idset_new();
-        downlink->ops->gone(downlink->owner, all);
-        idset_free(all);
-    }
-    if (downlink->tree)
-        tree_end(downlink->tree, patience);
-}
-
-bool downlink_is_empty(const struct downlink *downlink)
-{
-    return !downlink->tree || downlink->empty;
-}
-
 /* ---- use ---- */
 
 const struct idset *downlink_nodes(const struct downlink *downlink)
@@ -208,4 +191,23 @@ const pid_t *downlink_pids(const struct downlink *downlink, size_t *count)
 {
     *count = 0;
     return downlink->tree ? tree_pids(downlink->tree, count) : NULL;
+}
+
+/* ---- the end ---- */
+
+void downlink_end(struct downlink *downlink, double patience)
+{
+    if (downlink->nodes) {
+        struct idset *all = downlink->nodes;
+        downlink->nodes = idset_new();
+        downlink->ops->gone(downlink->owner, all);
+        idset_free(all);
+    }
+    if (downlink->tree)
+        tree_end(downlink->tree, patience);
+}
+
+bool downlink_is_empty(const struct downlink *downlink)
+{
+    return !downlink->tree || downlink->empty;
 }

@@ -165,14 +165,10 @@ static void group_pmix_control(void *owner, const struct pmix_control *control)
     serves->config.ops->control(serves->config.owner, control);
 }
 
-void group_services_pmix_failed(struct group_services *serves, const struct error *err)
-{
-    exit_report_ended(serves->config.report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
-}
-
 static void group_pmix_failed(void *owner, const struct error *err)
 {
-    group_services_pmix_failed(owner, err);
+    struct group_services *serves = owner;
+    exit_report_ended(serves->config.report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
 }
 
 static const struct group_pmix_job_ops group_pmix_ops = {.abort = group_on_abort,

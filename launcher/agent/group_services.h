@@ -41,8 +41,6 @@ void group_services_free(struct group_services *serves, struct group_pmix_job **
 /* Serve PMI of these kinds (enum spec_pmi); -1 with a sentence where openpmix is needed, and cannot be had. */
 int group_services_open(struct group_services *serves, unsigned offered, bool needs_pmix,
                         struct error *err);
-/* A PMIx message is malformed. */
-void group_services_pmix_failed(struct group_services *serves, const struct error *err);
 
 /* All borrowed; NULL without services, and that of PMI where neither PMI-1 nor PMI-2 is offered. */
 struct group_fence *group_services_fence(const struct group_services *serves);

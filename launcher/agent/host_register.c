@@ -29,29 +29,29 @@ struct host_register {
     struct neighbours *neighbours; /* who cannot read the register; NULL: they are not told */
 };
 
+struct host_register *host_register_new(struct uplink *uplink, const char *host)
+{
+    struct host_register *here = mem_alloc(sizeof(*here));
+    here->uplink = uplink;
+    here->host = host;
+    return here;
+}
+
+void host_register_free(struct host_register *here)
+{
+    if (!here)
+        return;
+    other_instances_free(here->neighbours);
+    entry_end(here->entry);
+    instance_close(here->instance);
+    idset_free(here->written);
+    free(here);
+}
+
 bool host_register_is_for(const struct launch *launch, bool unbound)
 {
     return launch && !launch->spec->overlap && launch->nlocal && launch->instance_id &&
            (!unbound || launch->claim);
-}
-
-static void tell_strangers(struct host_register *here, const struct rset *set, const char *family)
-{
-    char *who = instance_strangers(here->instance, here->entry, set, family);
-    if (*who)
-        uplink_note(here->uplink, "%s: %s: runs of two instances share them", here->host, who);
-    free(who);
-}
-
-/* Also where they cannot be written down. */
-static void tell_neighbours(struct host_register *here, const struct idset *cpus)
-{
-    char *who = here->neighbours ? other_instances_find(here->neighbours, cpus) : mem_copy_text("");
-    if (here->neighbours)
-        other_instances_tell(here->neighbours, cpus);
-    if (*who)
-        uplink_note(here->uplink, "%s: %s", here->host, who);
-    free(who);
 }
 
 /* 0: what is bound is written down now. */
@@ -81,14 +81,6 @@ static struct instance *host_register_open_instance(void)
     return instance;
 }
 
-void host_register_remove_dead(void)
-{
-    struct instance *instance = host_register_open_instance();
-    if (instance)
-        rset_free(instance_held(instance, NULL));
-    instance_close(instance);
-}
-
 static void open_entry(struct host_register *here, const struct launch *launch)
 {
     here->instance = host_register_open_instance();
@@ -109,11 +101,22 @@ void host_register_add(struct host_register *here, const struct launch *launch,
     struct rset *set = NULL;
     if (!here->instance)
         open_entry(here, launch);
-    bool more = !(here->written && idset_within(cpus, here->written));
-    if (here->instance && more && write_down(here, cpus, &set) == 0)
-        tell_strangers(here, set, family_of(launch));
-    if (here->instance && more)
-        tell_neighbours(here, cpus);
+    if (!here->instance || (here->written && idset_within(cpus, here->written)))
+        return;
+    if (write_down(here, cpus, &set) == 0) {
+        char *who = instance_strangers(here->instance, here->entry, set, family_of(launch));
+        if (*who)
+            uplink_note(here->uplink, "%s: %s: runs of two instances share them", here->host, who);
+        free(who);
+    }
+    /* Also where they cannot be written down. */
+    if (here->neighbours) {
+        char *who = other_instances_find(here->neighbours, cpus);
+        other_instances_tell(here->neighbours, cpus);
+        if (*who)
+            uplink_note(here->uplink, "%s: %s", here->host, who);
+        free(who);
+    }
     rset_free(set);
 }
 
@@ -133,21 +136,10 @@ void host_register_narrow(struct host_register *here, const struct idset *cpus)
     rset_free(set);
 }
 
-struct host_register *host_register_new(struct uplink *uplink, const char *host)
+void host_register_remove_dead(void)
 {
-    struct host_register *here = mem_alloc(sizeof(*here));
-    here->uplink = uplink;
-    here->host = host;
-    return here;
-}
-
-void host_register_free(struct host_register *here)
-{
-    if (!here)
-        return;
-    other_instances_free(here->neighbours);
-    entry_end(here->entry);
-    instance_close(here->instance);
-    idset_free(here->written);
-    free(here);
+    struct instance *instance = host_register_open_instance();
+    if (instance)
+        rset_free(instance_held(instance, NULL));
+    instance_close(instance);
 }

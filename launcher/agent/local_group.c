@@ -341,17 +341,6 @@ static void start_on_done(void *owner)
 static const struct task_start_ops start_ops = {group_is_ending, start_reads, start_variables,
                                                 start_on_started, start_on_done};
 
-static int group_open_pmi(struct local_group *group, struct error *err)
-{
-    bool needs_pmix;
-    unsigned offered = task_start_offered(group->start, &needs_pmix);
-    if (group_services_open(group->serves, offered, needs_pmix, err) < 0)
-        return -1;
-    task_start_serve(group->start, group_services_pmi(group->serves),
-                     pmix_job_memory(group->shared.pmix));
-    return 0;
-}
-
 /* Begins nothing where it is vain. */
 static void group_start_go(struct local_group *group)
 {
@@ -383,18 +372,24 @@ void local_group_begin(struct local_group *group)
                                              .cgroup = services->cgroup,
                                              .older = group->older,
                                              .pmix_served = spec_pmi_served & SPEC_PMI_X};
+    bool needs_pmix = false;
     group->unbound = group->shared.launch->claim != NULL;
     group->start = task_start_new(&config, &start_ops, group, &err);
-    if (!group->start || group_open_pmi(group, &err) < 0) {
+    unsigned offered = group->start ? task_start_offered(group->start, &needs_pmix) : 0;
+    if (!group->start || group_services_open(group->serves, offered, needs_pmix, &err) < 0) {
         task_start_free(group->start);
         group->start = NULL;
         group_refuse(group, &err);
-    } else if (group->shared.launch->nnodes > 1 && group->shared.launch->node != UINT32_MAX) {
+        error_clear(&err);
+        return;
+    }
+    task_start_serve(group->start, group_services_pmi(group->serves),
+                     pmix_job_memory(group->shared.pmix));
+    if (group->shared.launch->nnodes > 1 && group->shared.launch->node != UINT32_MAX) {
         report_prepared(group);
     } else {
         group_start_go(group);
     }
-    error_clear(&err);
 }
 
 void local_group_on_go(struct local_group *group, const struct frame *frame)
@@ -506,27 +501,24 @@ static bool leftovers_go_on(struct local_group *group)
     return true;
 }
 
-/* Where no other group has tasks, what this one's left behind goes too; else it belongs to the
- * program, and goes with the last. */
-static bool nothing_left(struct local_group *group)
-{
-    struct task_termination *termination = group->shared.services->termination;
-    if (!group->ops->is_last(group->owner, group))
-        return !leftovers_go_on(group);
-    if (!task_termination_has_leftovers(termination)) {
-        task_termination_nothing_left(termination);
-        return true;
-    }
-    if (!leftovers_go_on(group))
-        task_termination_end_leftovers(termination, kill_grace(group));
-    return false;
-}
-
-/* Own tasks have ended and their output is read. */
+/* Own tasks have ended and their output is read. Where no other group has tasks, what this one's left
+ * behind goes too; else it belongs to the program, and goes with the last. */
 static void end_here(struct local_group *group)
 {
-    if (!nothing_left(group))
+    struct task_termination *termination = group->shared.services->termination;
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        if (group->tasks[i].exit_unsettled)
+            return; /* openpmix has not seen all that it said */
+    if (!group->ops->is_last(group->owner, group)) {
+        if (leftovers_go_on(group))
+            return;
+    } else if (task_termination_has_leftovers(termination)) {
+        if (!leftovers_go_on(group))
+            task_termination_end_leftovers(termination, kill_grace(group));
         return;
+    } else {
+        task_termination_nothing_left(termination);
+    }
     for (uint32_t i = 0; i < group->ntasks; i++)
         if (!task_output_drain(group->tasks[i].output) &&
             !uplink_is_lost(group->shared.services->uplink))
@@ -554,22 +546,12 @@ static void drain_ended(struct local_group *group)
     }
 }
 
-/* The exit of some task. */
-static bool is_unsettled(const struct local_group *group)
-{
-    for (uint32_t i = 0; i < group->ntasks; i++)
-        if (group->tasks[i].exit_unsettled)
-            return true;
-    return false;
-}
-
 bool local_group_check(struct local_group *group)
 {
     const struct local_services *services = group->shared.services;
     if (group->phase == GROUP_RUNNING) {
         drain_ended(group);
-        if (!group->live && (!group->undrained || uplink_is_lost(services->uplink)) &&
-            !is_unsettled(group))
+        if (!group->live && (!group->undrained || uplink_is_lost(services->uplink)))
             end_here(group);
     }
     if (group->phase != GROUP_OVER || task_outputs_are_held(services->outputs) ||

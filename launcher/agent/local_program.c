@@ -74,17 +74,6 @@ static void start_next(struct local_program *program)
     }
 }
 
-/* What is prepared and not wanted any more is started in vain, which reports that. */
-static void abandon_prepared(struct local_program *program)
-{
-    struct task_termination *termination = program->services.termination;
-    struct local_group *group = find_in_phase(program, GROUP_PREPARED);
-    bool all =
-        task_termination_is_on(termination) && !task_termination_is_for_leftovers(termination);
-    if (group)
-        local_group_abandon(group, all);
-}
-
 _Static_assert(TASK_SIGNALS_STARTING_MAX == TASK_START_MAX, "all that are starting");
 static size_t list_starting(void *owner, pid_t *pids)
 {
@@ -145,21 +134,17 @@ static void program_on_group_running(void *owner, struct local_group *group)
     check_quota(program, group);
 }
 
-static void narrow_cgroup(struct local_program *program)
-{
-    struct idset *left = idset_new();
-    for (const struct listed_group *item = program->groups; item; item = item->next)
-        if (has_tasks(item->group) && local_group_launch(item->group))
-            task_cgroup_add_processors(&left, local_group_launch(item->group));
-    task_cgroup_narrow(program->services.cgroup, left);
-    idset_free(left);
-}
-
 static void program_on_group_over(void *owner, struct local_group *group)
 {
     struct local_program *program = owner;
-    if (task_cgroup_keeps(program->services.cgroup))
-        narrow_cgroup(program);
+    if (task_cgroup_keeps(program->services.cgroup)) {
+        struct idset *left = idset_new();
+        for (const struct listed_group *item = program->groups; item; item = item->next)
+            if (has_tasks(item->group) && local_group_launch(item->group))
+                task_cgroup_add_processors(&left, local_group_launch(item->group));
+        task_cgroup_narrow(program->services.cgroup, left);
+        idset_free(left);
+    }
     if (host_register_has(program->in_register) &&
         host_register_is_for(local_group_launch(group), local_group_is_unbound(group))) {
         struct idset *cpus = bound_processors(program);
@@ -433,9 +418,15 @@ static void drop_group(struct local_program *program, struct listed_group **at)
     free(item);
 }
 
-static void check_groups(struct local_program *program)
+void local_program_turn(struct local_program *program)
 {
+    struct task_termination *termination = program->services.termination;
+    struct local_group *group = find_in_phase(program, GROUP_PREPARED);
     bool reported = false;
+    /* What is prepared and not wanted any more is started in vain, which reports that. */
+    if (group)
+        local_group_abandon(group, task_termination_is_on(termination) &&
+                                       !task_termination_is_for_leftovers(termination));
     for (struct listed_group **at = &program->groups; *at;) {
         if (local_group_check((*at)->group)) {
             drop_group(program, at);
@@ -444,17 +435,11 @@ static void check_groups(struct local_program *program)
             at = &(*at)->next;
         }
     }
-    if (!reported || program->groups)
-        return;
-    uplink_flush(program->services.uplink);
-    /* this process is waited for: tprun ends later */
-    task_cgroup_remove(program->services.cgroup);
-}
-
-void local_program_turn(struct local_program *program)
-{
-    abandon_prepared(program);
-    check_groups(program);
+    if (reported && !program->groups) {
+        uplink_flush(program->services.uplink);
+        /* this process is waited for: tprun ends later */
+        task_cgroup_remove(program->services.cgroup);
+    }
     start_next(program);
 }
 

@@ -67,17 +67,6 @@ static void task_terminate(struct local_task *task)
     ev_timer_start(task->shared->services->loop, &task->killer);
 }
 
-/* By the program's count of ranks, where that is known here. */
-static char *requester_name(const struct launch *launch, const struct pmix_control *control)
-{
-    char *own = pmix_job_name(launch, launch->group);
-    char *name = strcmp(own, control->job) == 0
-                     ? mem_format("rank %u", launch->first_rank + control->rank)
-                     : mem_format("rank %u of %s", control->rank, control->job);
-    free(own);
-    return name;
-}
-
 void local_task_control(struct local_task *task, const struct pmix_control *control)
 {
     static const int numbers[CONTROL_NACTIONS] = {
@@ -86,7 +75,13 @@ void local_task_control(struct local_task *task, const struct pmix_control *cont
         return;
     task->kill_requested |= control->action == CONTROL_KILL || control->action == CONTROL_TERMINATE;
     if (control->action == CONTROL_ABORT && !task->aborted_by) {
-        task->aborted_by = requester_name(task->shared->launch, control);
+        /* By the program's count of ranks, where that is known here. */
+        const struct launch *launch = task->shared->launch;
+        char *own = pmix_job_name(launch, launch->group);
+        task->aborted_by = strcmp(own, control->job) == 0
+                               ? mem_format("rank %u", launch->first_rank + control->rank)
+                               : mem_format("rank %u of %s", control->rank, control->job);
+        free(own);
         task->abort_status = (int)control->number & 0xff;
     }
     if (control->action == CONTROL_ABORT || control->action == CONTROL_TERMINATE)
@@ -126,14 +121,6 @@ static const char *bad_end(const struct local_task *task)
     return NULL;
 }
 
-static bool program_continues(const struct local_task *task, const char *why)
-{
-    const struct local_tasks *shared = task->shared;
-    bool keeps = shared->launch->spec->on_failure == SPEC_FAILURE_CONTINUE;
-    return task->kill_requested || task_termination_counts_down(shared->services->termination) ||
-           (keeps && strcmp(why, "unfinalized") != 0);
-}
-
 static void report_end(const struct local_task *task, const char *why, int status, const char *text)
 {
     exit_report_ended_rank_at(task->shared->report, task->ended_at, local_task_rank(task), why,
@@ -147,7 +134,10 @@ static void report_bad_end(struct local_task *task, const char *why)
     int status = task->aborted_by ? W_EXITCODE(task->abort_status, 0) : task->status;
     char *text = task->aborted_by ? mem_format("aborted by %s", task->aborted_by)
                                   : task_cgroup_explain(shared->services->cgroup, task->status);
-    task->failed_but_continues = program_continues(task, why);
+    bool keeps = shared->launch->spec->on_failure == SPEC_FAILURE_CONTINUE;
+    task->failed_but_continues = task->kill_requested ||
+                                 task_termination_counts_down(shared->services->termination) ||
+                                 (keeps && strcmp(why, "unfinalized") != 0);
     pmix_job_died(shared->pmix, task->what->local_rank, task->status, task->failed_but_continues);
     if (!task->killed_by_tprun)
         report_end(task, why, status, text);

@@ -1,3 +1,4 @@
+/* Names of sockets by which agents that share no register tell each other what they are bound to. */
 #include "launcher/agent/other_instances.h"
 
 #include <errno.h>
@@ -110,16 +111,6 @@ struct search {
     struct idset *common; /* with all of that user's */
 };
 
-/* "UID PLACE FAMILY PID CPUS"; false where it is anything else. */
-static bool read_words(char *text, char *words[5])
-{
-    char *rest = text;
-    for (int i = 0; i < 5; i++)
-        if (!(words[i] = strtok_r(rest, " ", &rest)))
-            return false;
-    return !*rest;
-}
-
 static void add_neighbour(struct search *search, uid_t uid, const struct idset *cpus)
 {
     struct idset *common = idset_intersect(search->cpus, cpus);
@@ -142,7 +133,12 @@ static void look_at_name(struct search *search, const char *name, size_t len, in
         return;
     memcpy(text, name + sizeof(MARK) + 1, len - sizeof(MARK) - 1);
     text[len - sizeof(MARK) - 1] = '\0';
-    if (!read_words(text, words) || words[0][strspn(words[0], "0123456789")])
+    /* "UID PLACE FAMILY PID CPUS", or it is not one of these. */
+    char *rest = text;
+    for (int i = 0; i < 5; i++)
+        if (!(words[i] = strtok_r(rest, " ", &rest)))
+            return;
+    if (*rest || words[0][strspn(words[0], "0123456789")])
         return;
     uid_t uid = (uid_t)strtoul(words[0], NULL, 10);
     bool same = uid == geteuid() && (strcmp(words[1], search->neighbours->place) == 0 ||

@@ -15,8 +15,7 @@ struct waiting_request {
     struct waiting_request *next;
     uint32_t number;
     enum task_request_kind kind;
-    uint32_t
-        ntasks; /* of TASK_REQUEST_SPAWN, if they are few enough to be answered for one by one; or 0 */
+    uint32_t ntasks; /* of TASK_REQUEST_SPAWN, where few enough for an answer for each; or 0 */
     struct pmi_request *request; /* NULL: PMIx asks, and this is its number for it */
     uint64_t token;
 };
@@ -30,22 +29,43 @@ struct spawn_and_names {
     uint32_t count;                  /* how many there ever were */
 };
 
-/* ---- requests ---- */
-
-static uint32_t count_tasks(const struct task_request *ask)
+struct spawn_and_names *spawn_and_names_new(struct uplink *uplink, const struct launch *launch,
+                                            struct group_pmix_job *pmix,
+                                            struct topology_file *topology_file)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < ask->nblocks; i++)
-        count += ask->blocks[i].ntasks;
-    return count <= MAX_CODES ? (uint32_t)count : 0;
+    struct spawn_and_names *requests = mem_alloc(sizeof(*requests));
+    *requests = (struct spawn_and_names){
+        .uplink = uplink, .launch = launch, .pmix = pmix, .topology_file = topology_file};
+    return requests;
 }
+
+void spawn_and_names_free(struct spawn_and_names *requests)
+{
+    if (!requests)
+        return;
+    struct waiting_request *next;
+    for (struct waiting_request *waiting = requests->waiting; waiting; waiting = next) {
+        next = waiting->next;
+        free(waiting);
+    }
+    free(requests);
+}
+
+/* ---- requests ---- */
 
 static void send_request(struct spawn_and_names *requests, const struct launch_task *task,
                          struct task_request *ask, struct pmi_request *request, uint64_t token)
 {
+    uint64_t count = 0;
+    for (size_t i = 0; i < ask->nblocks; i++)
+        count += ask->blocks[i].ntasks;
     struct waiting_request *waiting = mem_alloc(sizeof(*waiting));
-    *waiting = (struct waiting_request){requests->waiting, requests->count++, ask->kind,
-                                        count_tasks(ask),  request,           token};
+    *waiting = (struct waiting_request){.next = requests->waiting,
+                                        .number = requests->count++,
+                                        .kind = ask->kind,
+                                        .ntasks = count <= MAX_CODES ? (uint32_t)count : 0,
+                                        .request = request,
+                                        .token = token};
     requests->waiting = waiting;
     ask->app = task->app;
     ask->rank = task->rank;
@@ -87,19 +107,6 @@ static struct pair *borrow_pairs(const struct pmi_pairs *pairs, const char *dire
     return list;
 }
 
-void spawn_and_names_on_value(struct spawn_and_names *requests, struct pmi_request *request,
-                              const char *key)
-{
-    struct task_request ask = {.kind = TASK_REQUEST_DEAD};
-    if (!strcmp(key, "PMI_hwloc_xmlfile"))
-        topology_file_ask(requests->topology_file, requests->launch,
-                          pmi_socket_task_of(request)->app, request);
-    else if (!strcmp(key, "PMI_dead_processes"))
-        send_request(requests, pmi_socket_task_of(request), &ask, request, 0);
-    else
-        pmi_request_value(request, NULL);
-}
-
 static void send_spawn(struct spawn_and_names *requests, const struct launch_task *task,
                        const struct spawn_request *spawn, struct pmi_request *request,
                        uint64_t token)
@@ -131,6 +138,19 @@ void spawn_and_names_on_spawn(struct spawn_and_names *requests, struct pmi_reque
         pmi_request_spawned(request, &refused);
     else
         send_spawn(requests, pmi_socket_task_of(request), spawn, request, 0);
+}
+
+void spawn_and_names_on_value(struct spawn_and_names *requests, struct pmi_request *request,
+                              const char *key)
+{
+    struct task_request ask = {.kind = TASK_REQUEST_DEAD};
+    if (!strcmp(key, "PMI_hwloc_xmlfile"))
+        topology_file_ask(requests->topology_file, requests->launch,
+                          pmi_socket_task_of(request)->app, request);
+    else if (!strcmp(key, "PMI_dead_processes"))
+        send_request(requests, pmi_socket_task_of(request), &ask, request, 0);
+    else
+        pmi_request_value(request, NULL);
 }
 
 void spawn_and_names_on_pmix_spawn(struct spawn_and_names *requests, uint32_t rank, uint64_t token,
@@ -224,22 +244,16 @@ static void give_answer(struct spawn_and_names *requests, const struct waiting_r
     free(job);
 }
 
-static struct waiting_request *take_waiting(struct spawn_and_names *requests, uint32_t number)
-{
-    struct waiting_request **at = &requests->waiting;
-    while (*at && (*at)->number != number)
-        at = &(*at)->next;
-    struct waiting_request *waiting = *at;
-    if (waiting)
-        *at = waiting->next;
-    return waiting;
-}
-
 void spawn_and_names_on_answer(struct spawn_and_names *requests, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
     struct task_answer answer = {0};
-    struct waiting_request *waiting = take_waiting(requests, frame->rank);
+    struct waiting_request **at = &requests->waiting;
+    while (*at && (*at)->number != frame->rank)
+        at = &(*at)->next;
+    struct waiting_request *waiting = *at;
+    if (waiting)
+        *at = waiting->next;
     json_t *value = waiting ? frame_json(frame, &err) : NULL;
     if (!value || task_answer_from_json(&answer, value, &err) < 0)
         answer.refusal = mem_copy_text(error_text(&err));
@@ -249,28 +263,4 @@ void spawn_and_names_on_answer(struct spawn_and_names *requests, const struct fr
     error_clear(&err);
     json_decref(value);
     free(waiting);
-}
-
-/* ---- life ---- */
-
-struct spawn_and_names *spawn_and_names_new(struct uplink *uplink, const struct launch *launch,
-                                            struct group_pmix_job *pmix,
-                                            struct topology_file *topology_file)
-{
-    struct spawn_and_names *requests = mem_alloc(sizeof(*requests));
-    *requests = (struct spawn_and_names){
-        .uplink = uplink, .launch = launch, .pmix = pmix, .topology_file = topology_file};
-    return requests;
-}
-
-void spawn_and_names_free(struct spawn_and_names *requests)
-{
-    if (!requests)
-        return;
-    struct waiting_request *next;
-    for (struct waiting_request *waiting = requests->waiting; waiting; waiting = next) {
-        next = waiting->next;
-        free(waiting);
-    }
-    free(requests);
 }

@@ -47,28 +47,24 @@ static bool topology_file_write_all(int fd, const char *text, size_t len)
     return true;
 }
 
-/* The path; NULL: it cannot be written. */
-static char *topology_file_write(const struct topology_file *file, const char *text)
+/* Once the thread has ended: the path; NULL: there is nothing, or it cannot be written. */
+static const char *file_path(struct topology_file *file)
 {
+    if (!file->text || file->written)
+        return file->path;
+    file->written = true;
     const char *directory = scratch_directory_make_memory(file->scratch, NULL);
     char *path = directory ? mem_format("%s/topology.xml", directory) : NULL;
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    bool whole = fd >= 0 && topology_file_write_all(fd, text, strlen(text));
-    if (fd >= 0 && close(fd) == 0 && whole)
+    bool whole = fd >= 0 && topology_file_write_all(fd, file->text, strlen(file->text));
+    if (fd >= 0 && close(fd) == 0 && whole) {
+        file->path = path;
         return path;
+    }
     if (fd >= 0)
         unlink(path);
     free(path);
     return NULL;
-}
-
-/* The thread has ended. */
-static const char *file_path(struct topology_file *file)
-{
-    if (file->text && !file->written)
-        file->path = topology_file_write(file, file->text);
-    file->written = file->text;
-    return file->path;
 }
 
 static void answer_all(struct topology_file *file, const char *path)
@@ -150,6 +146,20 @@ void topology_file_ask(struct topology_file *file, const struct launch *launch, 
     file->waiters = waiter;
 }
 
+void topology_file_forget(struct topology_file *file, const struct launch *launch)
+{
+    struct topology_waiter **at = &file->waiters;
+    while (*at) {
+        struct topology_waiter *waiter = *at;
+        if (waiter->launch == launch) {
+            *at = waiter->next;
+            free(waiter);
+        } else {
+            at = &waiter->next;
+        }
+    }
+}
+
 /* A single task finds it in no more time than it is found here. */
 static bool topology_file_is_shared(const struct launch *launch)
 {
@@ -172,20 +182,6 @@ const char *topology_file_text(struct topology_file *file, const struct launch *
     file_begin(file);
     topology_file_wait(file);
     return file->text;
-}
-
-void topology_file_forget(struct topology_file *file, const struct launch *launch)
-{
-    struct topology_waiter **at = &file->waiters;
-    while (*at) {
-        struct topology_waiter *waiter = *at;
-        if (waiter->launch == launch) {
-            *at = waiter->next;
-            free(waiter);
-        } else {
-            at = &waiter->next;
-        }
-    }
 }
 
 void topology_file_wait(struct topology_file *file)
