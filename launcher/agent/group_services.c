@@ -17,13 +17,6 @@ struct group_services {
 
 /* ---- of all of them ---- */
 
-static void group_fence_enter_round(void *owner, uint64_t id, uint32_t nnodes, const void *bytes,
-                                    size_t len)
-{
-    struct group_services *serves = owner;
-    group_fence_enter(serves->fence, id, nnodes, bytes, len);
-}
-
 static void group_on_abort(void *owner, uint32_t rank, int status, const char *message)
 {
     struct group_services *serves = owner;
@@ -35,7 +28,7 @@ static void report_stuck(struct group_services *serves, const char *what, uint32
                          uint32_t waiting)
 {
     uint32_t first = serves->config.launch->first_rank;
-    if (serves->config.ops->is_ending(serves->config.owner))
+    if (serves->config.is_ending(serves->config.group))
         return;
     char *text = mem_format("ended without entering the %s that rank %u waits in: every rank has "
                             "to call MPI_Init, or none",
@@ -52,7 +45,7 @@ _Static_assert(PMIX_SERVER_ROUND > PMI_GROUP_HASH, "rounds of PMI and of PMIx ar
 static void group_fence_failed(void *owner, const struct error *err)
 {
     struct group_services *serves = owner;
-    if (!serves->config.ops->is_ending(serves->config.owner))
+    if (!serves->config.is_ending(serves->config.group))
         exit_report_ended(serves->config.report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
 }
 
@@ -91,55 +84,12 @@ static void group_pmi_stuck(void *owner, uint32_t missing, uint32_t waiting)
     report_stuck(owner, "PMI barrier", missing, waiting);
 }
 
-static void group_pmi_missing(void *owner, uint32_t rank, uint64_t from, uint16_t flags)
-{
-    struct group_services *serves = owner;
-    group_fence_report_missing(serves->fence, rank, from, flags);
-}
-
-static void group_pmi_name(void *owner, struct pmi_request *request, enum pmi_name name,
-                           const char *service, const char *port)
-{
-    struct group_services *serves = owner;
-    spawn_and_names_on_name(serves->requests, request, name, service, port);
-}
-
-static void group_pmi_spawn(void *owner, struct pmi_request *request,
-                            const struct spawn_request *spawn)
-{
-    struct group_services *serves = owner;
-    spawn_and_names_on_spawn(serves->requests, request, spawn);
-}
-
-static void group_pmi_value(void *owner, struct pmi_request *request, const char *key)
-{
-    struct group_services *serves = owner;
-    spawn_and_names_on_value(serves->requests, request, key);
-}
-
-static const struct pmi_sockets_ops group_pmi_ops = {.exchange = group_fence_enter_round,
-                                                     .abort = group_on_abort,
+static const struct pmi_sockets_ops group_pmi_ops = {.abort = group_on_abort,
                                                      .broken = group_pmi_broken,
                                                      .limited = group_pmi_limited,
-                                                     .stuck = group_pmi_stuck,
-                                                     .missing = group_pmi_missing,
-                                                     .name = group_pmi_name,
-                                                     .spawn = group_pmi_spawn,
-                                                     .value = group_pmi_value};
+                                                     .stuck = group_pmi_stuck};
 
 /* ---- PMIx ---- */
-
-static void group_pmix_settled(void *owner, uint32_t local_rank)
-{
-    struct group_services *serves = owner;
-    serves->config.ops->settled(serves->config.owner, local_rank);
-}
-
-static void group_pmix_log(void *owner, uint32_t rank, bool error, const char *text)
-{
-    struct group_services *serves = owner;
-    serves->config.ops->log(serves->config.owner, rank, error, text);
-}
 
 static void group_pmix_stuck(void *owner, uint32_t missing, uint32_t waiting)
 {
@@ -153,18 +103,6 @@ static void group_pmix_spawn(void *owner, uint32_t rank, uint64_t token,
     spawn_and_names_on_pmix_spawn(serves->requests, rank, token, spawn);
 }
 
-static bool group_pmix_input(void *owner, uint32_t rank, const void *bytes, size_t len, bool end)
-{
-    struct group_services *serves = owner;
-    return serves->config.ops->input(serves->config.owner, rank, bytes, len, end);
-}
-
-static void group_pmix_control(void *owner, const struct pmix_control *control)
-{
-    struct group_services *serves = owner;
-    serves->config.ops->control(serves->config.owner, control);
-}
-
 static void group_pmix_failed(void *owner, const struct error *err)
 {
     struct group_services *serves = owner;
@@ -172,12 +110,8 @@ static void group_pmix_failed(void *owner, const struct error *err)
 }
 
 static const struct group_pmix_job_ops group_pmix_ops = {.abort = group_on_abort,
-                                                         .settled = group_pmix_settled,
-                                                         .log = group_pmix_log,
                                                          .stuck = group_pmix_stuck,
                                                          .spawn = group_pmix_spawn,
-                                                         .input = group_pmix_input,
-                                                         .control = group_pmix_control,
                                                          .failed = group_pmix_failed};
 
 /* ---- life ---- */
@@ -194,6 +128,8 @@ struct group_services *group_services_new(const struct group_services_config *co
                                                .launch = config->launch,
                                                .ops = &group_pmix_ops,
                                                .owner = serves,
+                                               .task_ops = config->task_ops,
+                                               .group = config->group,
                                                .post = config->post,
                                                .sender = config->sender};
     serves->pmix = pmix_job_new(&pmix);
@@ -206,7 +142,7 @@ void group_services_free(struct group_services *serves, struct group_pmix_job **
 {
     if (!serves)
         return;
-    if (retained && !serves->config.ops->is_ending(serves->config.owner))
+    if (retained && !serves->config.is_ending(serves->config.group))
         pmix_job_retain(retained, serves->pmix);
     else
         pmix_job_free(serves->pmix);
@@ -221,8 +157,13 @@ int group_services_open(struct group_services *serves, unsigned offered, bool ne
                         struct error *err)
 {
     struct launch *launch = serves->config.launch;
-    serves->pmi =
-        pmi_sockets_new(serves->config.services->loop, launch, offered, &group_pmi_ops, serves);
+    const struct pmi_sockets_config pmi = {.loop = serves->config.services->loop,
+                                           .launch = launch,
+                                           .fence = serves->fence,
+                                           .requests = serves->requests,
+                                           .ops = &group_pmi_ops,
+                                           .owner = serves};
+    serves->pmi = pmi_sockets_new(&pmi, offered);
     if (pmix_job_open(serves->pmix, offered, err) < 0 && (needs_pmix || launch->spec->tools))
         return -1;
     error_clear(err);

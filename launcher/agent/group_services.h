@@ -13,22 +13,14 @@
 
 struct group_services;
 
-struct group_services_ops { /* `owner` is the group */
-    bool (*is_ending)(void *owner);
-    void (*settled)(void *owner, uint32_t local_rank); /* openpmix has seen all that it said */
-    /* A task's words; stdin for it, false where it does not read that. Ranks are the group's. */
-    void (*log)(void *owner, uint32_t rank, bool error, const char *text);
-    bool (*input)(void *owner, uint32_t rank, const void *bytes, size_t len, bool end);
-    void (*control)(void *owner, const struct pmix_control *control);
-};
-
 struct group_services_config { /* all is borrowed */
     const struct local_services *services;
     struct launch *launch;
     const struct idset *nodes; /* below, that take part */
     struct exit_report *report;
-    const struct group_services_ops *ops;
-    void *owner;
+    bool (*is_ending)(void *group);
+    const struct group_pmix_task_ops *task_ops; /* what openpmix wants of the group's tasks */
+    void *group;                                /* for both */
     /* As in group_pmix_job_config. */
     void (*post)(void *sender, const struct frame *frame);
     void *sender;

@@ -167,22 +167,8 @@ static void group_on_control(void *owner, const struct pmix_control *control)
         local_task_control(&group->tasks[i], control);
 }
 
-static const struct group_services_ops service_ops = {
-    group_is_ending, group_on_settled, group_on_log, group_on_input, group_on_control};
-
-static void group_serve(struct local_group *group)
-{
-    const struct group_services_config config = {.services = group->shared.services,
-                                                 .launch = group->shared.launch,
-                                                 .nodes = group->nodes,
-                                                 .report = group->shared.report,
-                                                 .ops = &service_ops,
-                                                 .owner = group,
-                                                 .post = group->ops->post,
-                                                 .sender = group->owner};
-    group->serves = group_services_new(&config);
-    group->shared.pmix = group_services_pmix(group->serves);
-}
+static const struct group_pmix_task_ops pmix_task_ops = {group_on_settled, group_on_log,
+                                                         group_on_input, group_on_control};
 
 /* ---- life ---- */
 
@@ -207,7 +193,17 @@ struct local_group *local_group_new(const struct local_services *services,
         local_group_send_down(group, frame);
     if (group->shared.launch) {
         make_tasks(group);
-        group_serve(group);
+        const struct group_services_config config = {.services = services,
+                                                     .launch = group->shared.launch,
+                                                     .nodes = group->nodes,
+                                                     .report = group->shared.report,
+                                                     .is_ending = group_is_ending,
+                                                     .task_ops = &pmix_task_ops,
+                                                     .group = group,
+                                                     .post = ops->post,
+                                                     .sender = owner};
+        group->serves = group_services_new(&config);
+        group->shared.pmix = group_services_pmix(group->serves);
     } else {
         group_refuse(group, &err);
     }

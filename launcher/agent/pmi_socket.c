@@ -17,15 +17,12 @@
 #define DRAIN_READS 256 /* more than a socket's buffers hold */
 
 struct pmi_sockets {
-    struct ev_loop *loop;
-    const struct launch *launch;
+    struct pmi_sockets_config config;
     struct kvs *kvs;
     char *spawner; /* name of the key-value space of who spawned it; NULL: nobody */
     struct pmi_server *server;
     bool missing_reported; /* that some rank here will enter no barrier from number `missing` on */
     uint64_t missing;
-    const struct pmi_sockets_ops *ops;
-    void *owner;
 };
 
 struct pmi_socket {
@@ -43,8 +40,8 @@ void pmi_socket_close(struct pmi_socket *socket)
 {
     if (!socket || socket->fd < 0)
         return;
-    ev_io_stop(socket->all->loop, &socket->reader);
-    ev_io_stop(socket->all->loop, &socket->writer);
+    ev_io_stop(socket->all->config.loop, &socket->reader);
+    ev_io_stop(socket->all->config.loop, &socket->writer);
     close(socket->fd);
     socket->fd = -1;
 }
@@ -54,9 +51,9 @@ static void watch_if(const struct pmi_socket *socket, ev_io *io, bool wanted)
     if (wanted == (bool)ev_is_active(io))
         return;
     if (wanted)
-        ev_io_start(socket->all->loop, io);
+        ev_io_start(socket->all->config.loop, io);
     else
-        ev_io_stop(socket->all->loop, io);
+        ev_io_stop(socket->all->config.loop, io);
 }
 
 /* Who does not take its answers is not read. */
@@ -126,7 +123,7 @@ static bool pmi_socket_read(struct pmi_socket *socket)
         return false;
     }
     if (pmi_connection_input(socket->client, bytes, (size_t)n, &err) < 0) {
-        socket->all->ops->broken(socket->all->owner, socket->what->rank, &err);
+        socket->all->config.ops->broken(socket->all->config.owner, socket->what->rank, &err);
         error_clear(&err);
         pmi_socket_close(socket);
         return false;
@@ -159,7 +156,7 @@ struct pmi_socket *pmi_socket_open(struct pmi_sockets *sockets, const struct lau
     ev_io_init(&socket->reader, pmi_socket_on_readable, fd, EV_READ);
     ev_io_init(&socket->writer, pmi_socket_on_writable, fd, EV_WRITE);
     socket->reader.data = socket->writer.data = socket;
-    ev_io_start(sockets->loop, &socket->reader);
+    ev_io_start(sockets->config.loop, &socket->reader);
     return socket;
 }
 
@@ -195,17 +192,17 @@ static void report_missing(struct pmi_sockets *all, const struct pmi_client *cli
 {
     uint32_t rank;
     uint64_t sequence;
-    if (all->launch->nnodes == 1)
+    if (all->config.launch->nnodes == 1)
         return;
     if (pmi_connection_in_groups(client))
-        all->ops->missing(all->owner, pmi_connection_rank(client), pmi_connection_barriers(client),
-                          FRAME_MISSING_GROUPS);
+        group_fence_report_missing(all->config.fence, pmi_connection_rank(client),
+                                   pmi_connection_barriers(client), FRAME_MISSING_GROUPS);
     if (!pmi_server_left(all->server, &rank, &sequence) ||
         (all->missing_reported && sequence >= all->missing))
         return;
     all->missing_reported = true;
     all->missing = sequence;
-    all->ops->missing(all->owner, rank, sequence, 0);
+    group_fence_report_missing(all->config.fence, rank, sequence, 0);
 }
 
 void pmi_socket_gone(struct pmi_socket *socket)
@@ -216,7 +213,7 @@ void pmi_socket_gone(struct pmi_socket *socket)
     struct pmi_sockets *all = socket->all;
     if (pmi_server_connection_gone(socket->client) &&
         pmi_server_stuck(all->server, &missing, &waiting))
-        all->ops->stuck(all->owner, missing, waiting);
+        all->config.ops->stuck(all->config.owner, missing, waiting);
     else
         report_missing(all, socket->client);
 }
@@ -226,7 +223,7 @@ void pmi_sockets_missing(struct pmi_sockets *sockets, uint32_t rank, uint64_t fr
     uint32_t missing, waiting;
     if (pmi_server_missing(sockets->server, rank, from) &&
         pmi_server_stuck(sockets->server, &missing, &waiting))
-        sockets->ops->stuck(sockets->owner, missing, waiting);
+        sockets->config.ops->stuck(sockets->config.owner, missing, waiting);
 }
 
 enum pmi_state pmi_socket_state(const struct pmi_socket *socket)
@@ -240,14 +237,15 @@ static void sockets_on_exchange(void *arg, uint64_t id, uint32_t nnodes, const v
                                 size_t len)
 {
     struct pmi_sockets *sockets = arg;
-    sockets->ops->exchange(sockets->owner, id, nnodes, bytes, len);
+    group_fence_enter(sockets->config.fence, id, nnodes, bytes, len);
 }
 
 static void sockets_on_abort(void *arg, struct pmi_client *client, int exitcode,
                              const char *message)
 {
     struct pmi_sockets *sockets = arg;
-    sockets->ops->abort(sockets->owner, pmi_connection_rank(client), exitcode, message);
+    sockets->config.ops->abort(sockets->config.owner, pmi_connection_rank(client), exitcode,
+                               message);
 }
 
 static void sockets_on_output(void *arg, struct pmi_client *client)
@@ -261,51 +259,62 @@ static void sockets_on_output(void *arg, struct pmi_client *client)
 static void sockets_on_broken(void *arg, struct pmi_client *client, const struct error *err)
 {
     struct pmi_sockets *sockets = arg;
-    sockets->ops->broken(sockets->owner, pmi_connection_rank(client), err);
+    sockets->config.ops->broken(sockets->config.owner, pmi_connection_rank(client), err);
     pmi_socket_close(pmi_connection_data(client));
 }
 
 static void sockets_on_limited(void *arg, struct pmi_client *client, const char *what)
 {
     struct pmi_sockets *sockets = arg;
-    sockets->ops->limited(sockets->owner, pmi_connection_rank(client), what);
+    sockets->config.ops->limited(sockets->config.owner, pmi_connection_rank(client), what);
 }
 
 static void sockets_on_stuck(void *arg, uint32_t missing, uint32_t waiting)
 {
     struct pmi_sockets *sockets = arg;
-    sockets->ops->stuck(sockets->owner, missing, waiting);
+    sockets->config.ops->stuck(sockets->config.owner, missing, waiting);
+}
+
+static const struct pmi_socket *socket_of(const struct pmi_request *request)
+{
+    return pmi_connection_data(pmi_request_client(request));
 }
 
 static void sockets_on_name(void *arg, struct pmi_request *request, enum pmi_name name,
                             const char *service, const char *port)
 {
     struct pmi_sockets *sockets = arg;
-    sockets->ops->name(sockets->owner, request, name, service, port);
+    spawn_and_names_on_name(sockets->config.requests, socket_of(request)->what, request, name,
+                            service, port);
 }
 
 static void sockets_on_spawn(void *arg, struct pmi_request *request,
                              const struct spawn_request *spawn)
 {
+    static const struct pmi_spawned refused = {.rc = 1, .why = "it is another user who asks"};
     struct pmi_sockets *sockets = arg;
-    sockets->ops->spawn(sockets->owner, request, spawn);
+    const struct pmi_socket *socket = socket_of(request);
+    if (socket->foreign) /* another user has written to it, for whom nothing is started */
+        pmi_request_spawned(request, &refused);
+    else
+        spawn_and_names_on_spawn(sockets->config.requests, socket->what, request, spawn);
 }
 
 static void sockets_on_value(void *arg, struct pmi_request *request, const char *key)
 {
     struct pmi_sockets *sockets = arg;
-    sockets->ops->value(sockets->owner, request, key);
+    spawn_and_names_on_value(sockets->config.requests, socket_of(request)->what, request, key);
 }
 
 static uint32_t sockets_node_of(void *arg, uint32_t rank)
 {
     const struct pmi_sockets *sockets = arg;
-    return taskmap_node(sockets->launch->map, rank);
+    return taskmap_node(sockets->config.launch->map, rank);
 }
 
 static const char *sockets_host_of(void *arg, uint32_t node)
 {
-    const struct launch *launch = ((struct pmi_sockets *)arg)->launch;
+    const struct launch *launch = ((struct pmi_sockets *)arg)->config.launch;
     return node < launch->nnodes ? launch->hosts[node] : "unknown";
 }
 
@@ -329,28 +338,11 @@ int pmi_sockets_exchanged(struct pmi_sockets *sockets, uint64_t id, const void *
     return pmi_server_exchanged(sockets->server, id, bytes, len, err);
 }
 
-const struct launch_task *pmi_socket_task_of(const struct pmi_request *request)
-{
-    const struct pmi_socket *socket = pmi_connection_data(pmi_request_client(request));
-    return socket->what;
-}
-
-bool pmi_socket_is_foreign(const struct pmi_request *request)
-{
-    const struct pmi_socket *socket = pmi_connection_data(pmi_request_client(request));
-    return socket->foreign;
-}
-
 /* ---- life ---- */
-
-char *pmi_sockets_kvsname(const struct launch *launch, uint32_t group)
-{
-    return mem_format("kvs_%s_%u", launch->program, group);
-}
 
 static struct kvs *make_kvs(const struct launch *launch)
 {
-    char *name = pmi_sockets_kvsname(launch, launch->group);
+    char *name = launch_kvsname(launch->program, launch->group);
     char *mapping = taskmap_encode_pmi(launch->map);
     struct kvs *kvs = kvs_new(name);
     if (mapping && pmi_mapping_fits(mapping))
@@ -364,24 +356,23 @@ static struct kvs *make_kvs(const struct launch *launch)
     return kvs;
 }
 
-struct pmi_sockets *pmi_sockets_new(struct ev_loop *loop, const struct launch *launch,
-                                    unsigned offered, const struct pmi_sockets_ops *ops,
-                                    void *owner)
+struct pmi_sockets *pmi_sockets_new(const struct pmi_sockets_config *config, unsigned offered)
 {
+    const struct launch *launch = config->launch;
     const struct dialect *const *dialects = dialects_of(offered & SPEC_PMI_1, offered & SPEC_PMI_2);
     if (!dialects || !launch->nlocal)
         return NULL;
     struct pmi_sockets *sockets = mem_alloc(sizeof(*sockets));
-    *sockets = (struct pmi_sockets){
-        .loop = loop, .launch = launch, .kvs = make_kvs(launch), .ops = ops, .owner = owner};
-    sockets->spawner = launch->spawned ? pmi_sockets_kvsname(launch, launch->spawner) : NULL;
-    struct pmi_config config = {.size = launch->ntasks,
+    sockets->config = *config;
+    sockets->kvs = make_kvs(launch);
+    sockets->spawner = launch->spawned ? launch_kvsname(launch->program, launch->spawner) : NULL;
+    struct pmi_config server = {.size = launch->ntasks,
                                 .universe_size = -1, /* a spawn may always go beside our own */
                                 .nlocal = launch->nlocal,
                                 .kvs = sockets->kvs,
                                 .spawner = sockets->spawner,
                                 .dialects = dialects};
-    sockets->server = pmi_server_new(&config, &pmi_ops, sockets);
+    sockets->server = pmi_server_new(&server, &pmi_ops, sockets);
     return sockets;
 }
 

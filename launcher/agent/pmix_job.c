@@ -285,7 +285,7 @@ static void job_settled(void *arg, struct pmix_job *server_job, uint32_t local_r
     const struct group_pmix_job_config *group = group_of(server_job);
     (void)arg;
     if (group)
-        group->ops->settled(group->owner, local_rank);
+        group->task_ops->settled(group->group, local_rank);
 }
 
 static void job_log(void *arg, struct pmix_job *server_job, uint32_t rank, bool error,
@@ -294,7 +294,7 @@ static void job_log(void *arg, struct pmix_job *server_job, uint32_t rank, bool 
     const struct group_pmix_job_config *group = group_of(server_job);
     (void)arg;
     if (group)
-        group->ops->log(group->owner, rank, error, text);
+        group->task_ops->log(group->group, rank, error, text);
 }
 
 static void job_stuck(void *arg, struct pmix_job *server_job, uint32_t missing, uint32_t waiting)
@@ -321,7 +321,7 @@ static bool job_input(void *arg, struct pmix_job *server_job, uint32_t rank, con
 {
     const struct group_pmix_job_config *group = group_of(server_job);
     (void)arg;
-    return group && group->ops->input(group->owner, rank, bytes, len, end);
+    return group && group->task_ops->input(group->group, rank, bytes, len, end);
 }
 
 static void job_control(void *arg, struct pmix_job *server_job, const struct pmix_control *control)
@@ -329,7 +329,7 @@ static void job_control(void *arg, struct pmix_job *server_job, const struct pmi
     const struct group_pmix_job_config *group = group_of(server_job);
     (void)arg;
     if (group)
-        group->ops->control(group->owner, control);
+        group->task_ops->control(group->group, control);
 }
 
 const struct pmix_server_ops pmix_job_server_ops = {

@@ -23,20 +23,23 @@
 
 struct group_pmix_job;
 
+struct group_pmix_task_ops { /* `group` has the tasks */
+    /* The state of a task of which pmix_job_ended() was true is certain now. */
+    void (*settled)(void *group, uint32_t local_rank);
+    void (*log)(void *group, uint32_t rank, bool error,
+                const char *text); /* whole lines, of a task */
+    /* Bytes of a tool for a task's stdin; false: it does not read them. */
+    bool (*input)(void *group, uint32_t rank, const void *bytes, size_t len, bool end);
+    void (*control)(void *group, const struct pmix_control *control);
+};
+
 struct group_pmix_job_ops {
     /* A task asked for the end of the program. */
     void (*abort)(void *owner, uint32_t rank, int status, const char *message);
-    /* The state of a task of which pmix_job_ended() was true is certain now. */
-    void (*settled)(void *owner, uint32_t local_rank);
-    void (*log)(void *owner, uint32_t rank, bool error,
-                const char *text); /* whole lines, of a task */
     /* `waiting` waits in a fence for `missing`, which has ended. */
     void (*stuck)(void *owner, uint32_t missing, uint32_t waiting);
     /* A task wants tasks started: pmix_job_spawned() follows. */
     void (*spawn)(void *owner, uint32_t rank, uint64_t token, const struct spawn_request *spawn);
-    /* Bytes of a tool for a task's stdin; false: it does not read them. */
-    bool (*input)(void *owner, uint32_t rank, const void *bytes, size_t len, bool end);
-    void (*control)(void *owner, const struct pmix_control *control);
     /* A message of another node's host, or of the service, is malformed. */
     void (*failed)(void *owner, const struct error *err);
 };
@@ -47,6 +50,8 @@ struct group_pmix_job_config { /* all borrowed */
     const struct launch *launch;
     const struct group_pmix_job_ops *ops;
     void *owner;
+    const struct group_pmix_task_ops *task_ops;
+    void *group;
     /* To the host of the node that the frame says. The sender outlives the group. */
     void (*post)(void *sender, const struct frame *frame);
     void *sender;

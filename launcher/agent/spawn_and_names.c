@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "launcher/agent/pmi_socket.h"
 #include "launcher/protocol/task_request.h"
 #include "pmi-server/pmix/spawn.h"
 
@@ -77,15 +76,16 @@ static void send_request(struct spawn_and_names *requests, const struct launch_t
                      task_request_to_json(ask));
 }
 
-void spawn_and_names_on_name(struct spawn_and_names *requests, struct pmi_request *request,
-                             enum pmi_name name, const char *service, const char *port)
+void spawn_and_names_on_name(struct spawn_and_names *requests, const struct launch_task *task,
+                             struct pmi_request *request, enum pmi_name name, const char *service,
+                             const char *port)
 {
     static const enum task_request_kind kinds[] = {[PMI_NAME_PUBLISH] = TASK_REQUEST_PUBLISH,
                                                    [PMI_NAME_UNPUBLISH] = TASK_REQUEST_UNPUBLISH,
                                                    [PMI_NAME_LOOKUP] = TASK_REQUEST_LOOKUP};
     struct task_request ask = {
         .kind = kinds[name], .name = (char *)(uintptr_t)service, .port = (char *)(uintptr_t)port};
-    send_request(requests, pmi_socket_task_of(request), &ask, request, 0);
+    send_request(requests, task, &ask, request, 0);
 }
 
 /* A variable that names a directory of this host: Open MPI passes on what its task was told. */
@@ -130,25 +130,20 @@ static void send_spawn(struct spawn_and_names *requests, const struct launch_tas
     free(ask.preput);
 }
 
-void spawn_and_names_on_spawn(struct spawn_and_names *requests, struct pmi_request *request,
-                              const struct spawn_request *spawn)
+void spawn_and_names_on_spawn(struct spawn_and_names *requests, const struct launch_task *task,
+                              struct pmi_request *request, const struct spawn_request *spawn)
 {
-    static const struct pmi_spawned refused = {.rc = 1, .why = "it is another user who asks"};
-    if (pmi_socket_is_foreign(request))
-        pmi_request_spawned(request, &refused);
-    else
-        send_spawn(requests, pmi_socket_task_of(request), spawn, request, 0);
+    send_spawn(requests, task, spawn, request, 0);
 }
 
-void spawn_and_names_on_value(struct spawn_and_names *requests, struct pmi_request *request,
-                              const char *key)
+void spawn_and_names_on_value(struct spawn_and_names *requests, const struct launch_task *task,
+                              struct pmi_request *request, const char *key)
 {
     struct task_request ask = {.kind = TASK_REQUEST_DEAD};
     if (!strcmp(key, "PMI_hwloc_xmlfile"))
-        topology_file_ask(requests->topology_file, requests->launch,
-                          pmi_socket_task_of(request)->app, request);
+        topology_file_ask(requests->topology_file, requests->launch, task->app, request);
     else if (!strcmp(key, "PMI_dead_processes"))
-        send_request(requests, pmi_socket_task_of(request), &ask, request, 0);
+        send_request(requests, task, &ask, request, 0);
     else
         pmi_request_value(request, NULL);
 }
@@ -232,7 +227,7 @@ static void give_answer(struct spawn_and_names *requests, const struct waiting_r
                           answer->port);
         return;
     }
-    char *job = pmi_sockets_kvsname(launch, answer->group);
+    char *job = launch_kvsname(launch->program, answer->group);
     int *codes = make_codes(waiting, answer);
     struct pmi_spawned spawned = {.rc = answer->refusal ? 1 : 0,
                                   .why = answer->refusal,

@@ -20,13 +20,14 @@ struct spawn_and_names *spawn_and_names_new(struct uplink *uplink, const struct 
 void spawn_and_names_free(
     struct spawn_and_names *requests); /* they are not answered; NULL is fine */
 
-/* Requests by PMI-1 or PMI-2, see pmi_sockets_ops. */
-void spawn_and_names_on_name(struct spawn_and_names *requests, struct pmi_request *request,
-                             enum pmi_name name, const char *service, const char *port);
-void spawn_and_names_on_spawn(struct spawn_and_names *requests, struct pmi_request *request,
-                              const struct spawn_request *spawn);
-void spawn_and_names_on_value(struct spawn_and_names *requests, struct pmi_request *request,
-                              const char *key);
+/* Requests of this task by PMI-1 or PMI-2, answered by pmi_request_named() and so on. */
+void spawn_and_names_on_name(struct spawn_and_names *requests, const struct launch_task *task,
+                             struct pmi_request *request, enum pmi_name name, const char *service,
+                             const char *port);
+void spawn_and_names_on_spawn(struct spawn_and_names *requests, const struct launch_task *task,
+                              struct pmi_request *request, const struct spawn_request *spawn);
+void spawn_and_names_on_value(struct spawn_and_names *requests, const struct launch_task *task,
+                              struct pmi_request *request, const char *key);
 /* By PMIx, of this rank of the group: pmix_job_spawned() with this token follows. */
 void spawn_and_names_on_pmix_spawn(struct spawn_and_names *requests, uint32_t rank, uint64_t token,
                                    const struct spawn_request *spawn);

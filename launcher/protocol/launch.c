@@ -216,6 +216,11 @@ char *launch_namespace(const char *instance_id, const char *program, uint32_t gr
     return mem_format("tprun.%s.%s.%u", instance_id ?: "0", program, group);
 }
 
+char *launch_kvsname(const char *program, uint32_t group)
+{
+    return mem_format("kvs_%s_%u", program, group);
+}
+
 struct namespace_app *launch_namespace_apps(const struct spec *spec, const uint32_t *sizes)
 {
     struct namespace_app *apps = mem_array(spec->nparts, sizeof(*apps));

@@ -90,6 +90,8 @@ char *launch_namespace(const char *instance_id, const char *program, uint32_t gr
 /* The parts of a spec, [nparts], of so many tasks each, as PMIx tells of the parts of a job: they borrow of
  * the spec. Caller frees. */
 struct namespace_app *launch_namespace_apps(const struct spec *spec, const uint32_t *sizes);
+/* The name of the key-value space of PMI-1 and PMI-2 of a group; caller frees. */
+char *launch_kvsname(const char *program, uint32_t group);
 /* The decoded input_arg of SPEC_INPUT_RANKS, which the caller frees; NULL for other inputs. */
 struct idset *launch_input_ranks(const struct spec *spec);
 /* Nodes of the tree that have a task which reads stdin; caller frees. */
