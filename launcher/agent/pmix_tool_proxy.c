@@ -283,26 +283,6 @@ static void end_close(struct tool_end *end, struct ev_loop *loop)
     end->fd = -1;
 }
 
-static struct tool *tool_new(struct tools *tools, struct ev_loop *loop, int fd)
-{
-    struct tool *tool = mem_alloc(sizeof(*tool));
-    tool->tools = tools;
-    tool->moved = ev_now(loop);
-    for (int side = 0; side < TOOL_NSIDES; side++) {
-        tool->ends[side].fd = -1;
-        ev_io_init(&tool->ends[side].reader, on_far, 0, 0);
-        ev_io_init(&tool->ends[side].writer, on_far, 0, 0);
-    }
-    end_open(tool, loop, TOOL_FAR, fd);
-    return tool;
-}
-
-static void tool_join(struct tool *tool, struct ev_loop *loop, int fd)
-{
-    tool->moved = ev_now(loop);
-    end_open(tool, loop, TOOL_NEAR, fd);
-}
-
 static void tool_finish(struct tool *tool, struct ev_loop *loop)
 {
     struct tool_end *far = &tool->ends[TOOL_FAR];
@@ -323,16 +303,6 @@ static void tool_drop(struct tool *tool, struct ev_loop *loop)
     far->ended = true;
     buf_free(&far->out);
     shut_near(tool);
-}
-
-static void tool_free(struct tool *tool, struct ev_loop *loop)
-{
-    for (int side = 0; side < TOOL_NSIDES; side++) {
-        end_close(&tool->ends[side], loop);
-        buf_free(&tool->ends[side].out);
-    }
-    buf_free(&tool->held);
-    free(tool);
 }
 
 /* ---- who goes ---- */
@@ -357,7 +327,12 @@ static void remove_tool(struct tool *tool)
         pmix_server_expect_tool(tools->host, 0, 0);
     if (tool->phase == TOOL_IS_IN)
         pmix_server_tool_left(tools->host, tool->number);
-    tool_free(tool, tools->loop);
+    for (int side = 0; side < TOOL_NSIDES; side++) {
+        end_close(&tool->ends[side], tools->loop);
+        buf_free(&tool->ends[side].out);
+    }
+    buf_free(&tool->held);
+    free(tool);
     pmix_tool_proxy_hold(tools);
 }
 
@@ -401,7 +376,8 @@ static void let_in(struct tools *tools)
             continue;
         }
         pmix_server_expect_tool(tools->host, tool->number, port);
-        tool_join(tool, tools->loop, fd);
+        tool->moved = ev_now(tools->loop);
+        end_open(tool, tools->loop, TOOL_NEAR, fd);
     }
 }
 
@@ -477,7 +453,15 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
         close(fd);
         return;
     }
-    struct tool *tool = tool_new(tools, loop, fd), **last = &tools->first;
+    struct tool *tool = mem_alloc(sizeof(*tool)), **last = &tools->first;
+    tool->tools = tools;
+    tool->moved = ev_now(loop);
+    for (int side = 0; side < TOOL_NSIDES; side++) {
+        tool->ends[side].fd = -1;
+        ev_io_init(&tool->ends[side].reader, on_far, 0, 0);
+        ev_io_init(&tool->ends[side].writer, on_far, 0, 0);
+    }
+    end_open(tool, loop, TOOL_FAR, fd);
     tool->number = ++tools->numbers;
     while (*last)
         last = &(*last)->next;

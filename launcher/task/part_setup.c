@@ -18,34 +18,23 @@
 #include "launcher/spec/spec_build.h"
 #include "launcher/task/task_environment.h"
 
+/* Without what each task is given. What the caller saw of GPUs, on a machine that may be another one,
+ * gives way to what the tasks are given, too. */
 static void open_environment(struct part_setup *part, const struct spec_part *what)
 {
-    char **list = spec_part_environment(part->launch->spec, what);
+    const struct launch *launch = part->launch;
+    char **list = spec_part_environment(launch->spec, what);
+    bool gpus = launch->gpus_assigned && !(what->gpu_bind && strcmp(what->gpu_bind, "none") == 0);
+    if (gpus)
+        part->gpu_views = mem_array(launch->ngpus + 1ul, sizeof(*part->gpu_views));
     for (size_t i = 0; list[i]; i++) {
-        if (task_environment_are_own(part->launch, list[i]))
+        if (task_environment_are_own(launch, list[i]) || (gpus && gpu_environment_says(list[i])))
             free(list[i]);
         else
             list[part->count++] = list[i];
     }
     list[part->count] = NULL;
     part->environment = list;
-}
-
-/* What the caller saw of GPUs, on a machine that may be another one, gives way to what the tasks
- * are given. */
-static void open_gpus(struct part_setup *part, const struct spec_part *what)
-{
-    size_t kept = 0;
-    if (!part->launch->gpus_assigned || (what->gpu_bind && strcmp(what->gpu_bind, "none") == 0))
-        return;
-    part->gpu_views = mem_array(part->launch->ngpus + 1ul, sizeof(*part->gpu_views));
-    for (size_t i = 0; i < part->count; i++) {
-        if (gpu_environment_says(part->environment[i]))
-            free(part->environment[i]);
-        else
-            part->environment[kept++] = part->environment[i];
-    }
-    part->environment[part->count = kept] = NULL;
 }
 
 static void open_pmi(struct part_setup *part, bool pmix_served)
@@ -139,7 +128,6 @@ void part_setup_open(struct part_setup *part, const struct part_setup_source *so
     part->launch = source->launch;
     part->topo = source->topo;
     open_environment(part, what);
-    open_gpus(part, what);
     part->directory = part_linkage_directory(spec, what);
     part->umask = what->umask >= 0 ? what->umask : spec->umask;
     for (int i = 0; i < RLIM_NLIMITS; i++)

@@ -34,25 +34,21 @@ static int pipe_for(int ends[2], int task_end)
     return 0;
 }
 
-/* For PMI-1 or PMI-2. Who writes to it is known from the first byte on. */
-static int socket_for(int ends[2])
-{
-    int yes = 1;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-        return -1;
-    return setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes));
-}
-
 static int ends_open(const struct task_start *start, uint32_t task, struct both_ends *ends)
 {
     unsigned offered = start->parts[start->config.launch->tasks[task].app].pmi;
     bool has_socket = start->sockets && offered & (SPEC_PMI_1 | SPEC_PMI_2);
     *ends = (struct both_ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
     if (pipe_for(ends->out, 1) < 0 || pipe_for(ends->err, 1) < 0 ||
-        (start->ops->reads(start->owner, task) && pipe_for(ends->in, 0) < 0) ||
-        (has_socket && socket_for(ends->pmi) < 0))
+        (start->ops->reads(start->owner, task) && pipe_for(ends->in, 0) < 0))
         return -1;
-    return 0;
+    if (!has_socket)
+        return 0;
+    /* For PMI-1 or PMI-2. Who writes to it is known from the first byte on. */
+    int yes = 1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->pmi) < 0)
+        return -1;
+    return setsockopt(ends->pmi[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes));
 }
 
 /* ---- begun ---- */

@@ -2,6 +2,7 @@
 #include "launcher/tree/bootstrap.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,6 +264,26 @@ struct connect_back_ports bootstrap_shared_ports(const struct bootstrap *boot)
 {
     return batch_bootstrap_is_for_many(boot->method) ? (struct connect_back_ports){0, 0}
                                                      : srun_ports();
+}
+
+pid_t bootstrap_run(char *const *command, char *const *environment, const int fds[3],
+                    struct error *err)
+{
+    char *path = exec_find(command[0], getenv("PATH"), NULL);
+    struct exec spawn = {.path = path ? path : command[0],
+                         .argv = command,
+                         .envp = environment,
+                         .fds = {fds[0], fds[1], fds[2], -1},
+                         .umask = -1,
+                         .death_signal = SIGKILL,
+                         .deaf = true,
+                         .group = true};
+    struct exec_failure failure;
+    pid_t pid = exec_start(&spawn, &failure);
+    if (pid < 0)
+        exec_explain(&spawn, &failure, err);
+    free(path);
+    return pid;
 }
 
 /* ---- how far it got ---- */

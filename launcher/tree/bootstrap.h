@@ -23,6 +23,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -70,6 +71,12 @@ char **bootstrap_shared_command(const struct bootstrap *boot, const struct boots
 bool bootstrap_wants_file(const struct bootstrap *boot);
 char **bootstrap_shared_environment(const struct bootstrap *boot);
 struct connect_back_ports bootstrap_shared_ports(const struct bootstrap *boot);
+
+/* Run a command that reaches hosts: in a session of its own, deaf to the signals that a batch system sends
+ * to all processes of a job, killed when this process dies. fds become 0, 1 and 2. The process id, or -1
+ * with a sentence. */
+pid_t bootstrap_run(char *const *command, char *const *environment, const int fds[3],
+                    struct error *err);
 
 /* How far a start got. The stage that is named in a failure is the one that did not succeed. */
 enum bootstrap_stage {

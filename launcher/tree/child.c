@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +14,6 @@
 #include "base/string_list.h"
 #include "config.h"
 #include "launcher/environment/environment.h"
-#include "launcher/process/exec.h"
 
 #define LAST_WORDS 0.5 /* s between the end of a link and the verdict: the command's own words */
 #define NOISE_MAX 2048
@@ -317,24 +315,11 @@ static void child_start_command(struct child *child, const char *login, int end)
     if (!command || pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0)
         goto done;
     fcntl(words[1], F_SETFL, 0);
-    char *path = exec_find(command[0], getenv("PATH"), NULL);
     char **environment = env_for_agents(environ);
-    struct exec spawn = {.path = path ? path : command[0],
-                         .argv = command,
-                         .envp = environment,
-                         .fds = {end, end, words[1], -1},
-                         .umask = -1,
-                         .death_signal = SIGKILL,
-                         .deaf = true,
-                         .group = true};
-    struct exec_failure failure;
-    pid_t pid = exec_start(&spawn, &failure);
+    pid_t pid = bootstrap_run(command, environment, (int[]){end, end, words[1]}, &err);
+    string_list_free(environment);
     if (pid > 0)
         child->pid = pid;
-    else
-        exec_explain(&spawn, &failure, &err);
-    string_list_free(environment);
-    free(path);
     child->words_fd = words[0];
     ev_io_init(&child->words_reader, child_words, words[0], EV_READ);
     child->words_reader.data = child;

@@ -12,7 +12,6 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/string_list.h"
-#include "launcher/process/exec.h"
 #include "launcher/tree/connect_back.h"
 #include "launcher/tree/srun.h"
 
@@ -279,30 +278,6 @@ void multi_host_start_add(struct multi_host_start *start, struct child *child)
     child->start_words = &start->words;
 }
 
-static int start_spawn(struct multi_host_start *start, char **command, const int fds[3],
-                       struct error *err)
-{
-    char **environment = bootstrap_shared_environment(start->owner.boot);
-    char *path = exec_find(command[0], getenv("PATH"), NULL);
-    struct exec spawn = {.path = path ? path : command[0],
-                         .argv = command,
-                         .envp = environment,
-                         .fds = {fds[0], fds[1], fds[2], -1},
-                         .umask = -1,
-                         .death_signal = SIGKILL,
-                         .deaf = true,
-                         .group = true};
-    struct exec_failure failure;
-    pid_t pid = exec_start(&spawn, &failure);
-    if (pid > 0)
-        start->pid = pid;
-    else
-        exec_explain(&spawn, &failure, err);
-    free(path);
-    string_list_free(environment);
-    return pid > 0 ? 0 : -1;
-}
-
 /* One frame into a file, or into an empty pipe, which has room for it. */
 static int start_send_call(struct multi_host_start *start, struct error *err)
 {
@@ -394,9 +369,15 @@ static int start_command(struct multi_host_start *start, struct error *err)
     /* srun is told to leave out what agents write; others may pass on their greeting. */
     output = batch_bootstrap_is_for_many(boot->method) ? open("/dev/null", O_WRONLY | O_CLOEXEC)
                                                        : fcntl(words[1], F_DUPFD_CLOEXEC, 3);
-    rc = start_send_call(start, err);
-    if (rc == 0)
-        rc = start_spawn(start, command, (int[]){input, output, words[1]}, err);
+    if (start_send_call(start, err) < 0)
+        goto done;
+    char **environment = bootstrap_shared_environment(boot);
+    pid_t pid = bootstrap_run(command, environment, (int[]){input, output, words[1]}, err);
+    string_list_free(environment);
+    if (pid > 0) {
+        start->pid = pid;
+        rc = 0;
+    }
 done:
     if (input >= 0)
         close(input);
