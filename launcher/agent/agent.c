@@ -105,21 +105,6 @@ static void say_hello(struct agent *agent, const char *cores, const char *known)
     error_clear(&err);
 }
 
-static void agent_open_program(struct agent *agent)
-{
-    const struct local_program_config config = {.loop = agent->loop,
-                                                .uplink = agent->uplink,
-                                                .downlink = agent->downlink,
-                                                .host = agent->host,
-                                                .topo = agent->topo,
-                                                .machine = agent->machine,
-                                                .cgroup = agent->config->cgroup,
-                                                .scratch = agent->config->scratch,
-                                                .verbose = agent->boot.verbose};
-    agent->machine = NULL;
-    agent->program = local_program_new(&config);
-}
-
 static void agent_on_welcome(struct agent *agent, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
@@ -139,7 +124,17 @@ static void agent_on_welcome(struct agent *agent, const struct frame *frame)
         say_hello(agent, cores, digest);
         uplink_watch(agent->uplink, agent->boot.node_timeout);
         uplink_flush(agent->uplink);
-        agent_open_program(agent);
+        const struct local_program_config config = {.loop = agent->loop,
+                                                    .uplink = agent->uplink,
+                                                    .downlink = agent->downlink,
+                                                    .host = agent->host,
+                                                    .topo = agent->topo,
+                                                    .machine = agent->machine,
+                                                    .cgroup = agent->config->cgroup,
+                                                    .scratch = agent->config->scratch,
+                                                    .verbose = agent->boot.verbose};
+        agent->machine = NULL;
+        agent->program = local_program_new(&config);
         if (agent->boot.pmix)
             local_program_expect_pmix(agent->program);
         cgroup_find(agent->config->cgroup); /* while others map */

@@ -1,4 +1,4 @@
-/* The door for tools, who is in, and who goes. */
+/* The door for tools, and what goes between each of them and openpmix, for pmix_host. */
 #include "launcher/agent/pmix_tool_proxy.h"
 
 #include <arpa/inet.h>

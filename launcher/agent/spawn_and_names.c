@@ -88,22 +88,21 @@ void spawn_and_names_on_name(struct spawn_and_names *requests, const struct laun
     send_request(requests, task, &ask, request, 0);
 }
 
-/* A variable that names a directory of this host: Open MPI passes on what its task was told. */
-static bool is_local(const struct pmi_pair *pair, const char *directory)
-{
-    const char *value = strchr(pair->value, '=');
-    return directory && value && !strcmp(pair->key, "env_set") && !strcmp(value + 1, directory);
-}
-
-/* The texts stay the request's. */
+/* The texts stay the request's. A variable that names this directory of this host is left out: Open MPI
+ * passes on what its task was told. */
 static struct pair *borrow_pairs(const struct pmi_pairs *pairs, const char *directory,
                                  size_t *count)
 {
     struct pair *list = mem_array(pairs->count, sizeof(*list));
     *count = 0;
-    for (size_t i = 0; i < pairs->count; i++)
-        if (!is_local(&pairs->list[i], directory))
-            list[(*count)++] = (struct pair){pairs->list[i].key, pairs->list[i].value};
+    for (size_t i = 0; i < pairs->count; i++) {
+        const struct pmi_pair *pair = &pairs->list[i];
+        const char *value = strchr(pair->value, '=');
+        bool local =
+            directory && value && !strcmp(pair->key, "env_set") && !strcmp(value + 1, directory);
+        if (!local)
+            list[(*count)++] = (struct pair){pair->key, pair->value};
+    }
     return list;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "base/thread.h"
@@ -35,18 +36,6 @@ struct topology_file {
     struct topology_waiter *waiters;
 };
 
-static bool topology_file_write_all(int fd, const char *text, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, text, len);
-        if (n <= 0)
-            return false;
-        text += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 /* Once the thread has ended: the path; NULL: there is nothing, or it cannot be written. */
 static const char *file_path(struct topology_file *file)
 {
@@ -56,7 +45,7 @@ static const char *file_path(struct topology_file *file)
     const char *directory = scratch_directory_make_memory(file->scratch, NULL);
     char *path = directory ? mem_format("%s/topology.xml", directory) : NULL;
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    bool whole = fd >= 0 && topology_file_write_all(fd, file->text, strlen(file->text));
+    bool whole = fd >= 0 && file_write_all(fd, file->text, strlen(file->text)) == 0;
     if (fd >= 0 && close(fd) == 0 && whole) {
         file->path = path;
         return path;

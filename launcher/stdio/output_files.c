@@ -123,18 +123,6 @@ static bool files_close_oldest(struct output_files *files)
     return false;
 }
 
-/* The directories of a path; what cannot be made is said when the file is opened. */
-static void files_make_dirs(const char *path)
-{
-    char *copy = mem_copy_text(path);
-    for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
-        *slash = '\0';
-        mkdir(copy, 0777);
-        *slash = '/';
-    }
-    free(copy);
-}
-
 /* O_NONBLOCK: a FIFO without a reader must not stop the loop here. */
 static int files_open(struct output_files *files, const char *path)
 {
@@ -188,7 +176,14 @@ struct file *output_files_named(struct output_files *files, const char *path, st
         return (*node)->file;
     int fd = files_open(files, path);
     if (fd < 0 && errno == ENOENT && files->make_dirs) {
-        files_make_dirs(path);
+        /* What cannot be made is said when the file is opened. */
+        char *copy = mem_copy_text(path);
+        for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
+            *slash = '\0';
+            mkdir(copy, 0777);
+            *slash = '/';
+        }
+        free(copy);
         fd = files_open(files, path);
     }
     struct file *file = fd < 0 ? NULL : files_identify(files, path, fd);

@@ -125,17 +125,6 @@ static bool is_alone(const struct task_start *start, const struct task_launching
     return true;
 }
 
-static void launch_failed(struct task_start *start, struct task_launching *at, uint32_t task)
-{
-    struct error err = ERROR_INIT;
-    const struct exec_failure *failure = &at->child.failure;
-    int status = failure->step != EXEC_EXEC ? 1 : failure->number == ENOENT ? 127 : 126;
-    exec_explain(&at->spawn, failure, &err);
-    task_launch_fail(start, task, W_EXITCODE(status, 0), mem_copy_text(error_text(&err)));
-    error_clear(&err);
-    ends_close(&at->ends, 1);
-}
-
 static void launch_started(struct task_start *start, struct task_launching *at, uint32_t task,
                            pid_t pid)
 {
@@ -164,10 +153,17 @@ bool task_launch_finish(struct task_start *start, struct task_launching *at)
         return true;
     at->task = NO_TASK;
     ends_close(&at->ends, 0);
-    if (pid < 0)
-        launch_failed(start, at, task);
-    else
+    if (pid >= 0) {
         launch_started(start, at, task, pid);
+        return true;
+    }
+    struct error err = ERROR_INIT;
+    const struct exec_failure *failure = &at->child.failure;
+    int status = failure->step != EXEC_EXEC ? 1 : failure->number == ENOENT ? 127 : 126;
+    exec_explain(&at->spawn, failure, &err);
+    task_launch_fail(start, task, W_EXITCODE(status, 0), mem_copy_text(error_text(&err)));
+    error_clear(&err);
+    ends_close(&at->ends, 1);
     return true;
 }
 

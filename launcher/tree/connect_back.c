@@ -211,15 +211,6 @@ union address {
     struct sockaddr_in6 six;
 };
 
-static uint16_t port_of(int fd)
-{
-    union address own = {.six = {0}};
-    socklen_t len = sizeof(own);
-    if (getsockname(fd, &own.any, &len) < 0)
-        return 0;
-    return ntohs(own.any.sa_family == AF_INET6 ? own.six.sin6_port : own.four.sin_port);
-}
-
 /* Which of them is tried first is by chance: several programs may start at a time. */
 static int listen_within(struct connect_back_ports ports)
 {
@@ -246,8 +237,12 @@ struct connect_back *connect_back_new(struct ev_loop *loop, struct connect_back_
     back->arrived = arrived;
     back->arg = arg;
     back->fd = listen_within(ports);
-    if (back->fd < 0 || (back->port = port_of(back->fd)) == 0 ||
-        getrandom(&back->agents, KEY, 0) != KEY || getrandom(&back->parents, KEY, 0) != KEY) {
+    union address own = {.six = {0}};
+    socklen_t len = sizeof(own);
+    if (back->fd >= 0 && getsockname(back->fd, &own.any, &len) == 0)
+        back->port = ntohs(own.any.sa_family == AF_INET6 ? own.six.sin6_port : own.four.sin_port);
+    if (!back->port || getrandom(&back->agents, KEY, 0) != KEY ||
+        getrandom(&back->parents, KEY, 0) != KEY) {
         if (ports.low && back->fd < 0)
             error_set(err, "cannot listen for agents on ports %u to %u (SrunPortRange): %s",
                       ports.low, ports.high, strerror(errno));
