@@ -2,6 +2,7 @@
 #include "launcher/process/process.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,16 @@ bool process_read(pid_t pid, struct process *process)
     return fields == 4 && state != 'Z' && state != 'X';
 }
 
-/* In one of the sets of /proc/PID/status. */
-static bool has_signal(const char *status, const char *set, int number)
+/* The number of the first signal is that of the lowest bit. */
+#define BIT(number) (UINT64_C(1) << ((number)-1))
+/* All that have names, but for those that cannot be blocked. */
+#define ALL_SIGNALS (UINT64_C(0x7fffffff) & ~BIT(SIGKILL) & ~BIT(SIGSTOP))
+
+/* One of the sets of /proc/PID/status. */
+static uint64_t signal_set(const char *status, const char *name)
 {
-    const char *line = strstr(status, set);
-    return line && strtoull(line + strlen(set), NULL, 16) >> (number - 1) & 1;
+    const char *line = strstr(status, name);
+    return line ? strtoull(line + strlen(name), NULL, 16) : 0;
 }
 
 bool process_catches(pid_t pid, int number)
@@ -46,10 +52,12 @@ bool process_catches(pid_t pid, int number)
     struct buf text = BUF_INIT;
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
     file_read(path, &text);
-    bool caught = has_signal(buf_text(&text), "\nSigCgt:", number) ||
-                  has_signal(buf_text(&text), "\nSigBlk:", number);
+    uint64_t caught = signal_set(buf_text(&text), "\nSigCgt:");
+    uint64_t blocked = signal_set(buf_text(&text), "\nSigBlk:");
     buf_free(&text);
-    return caught;
+    if ((blocked & ALL_SIGNALS) == ALL_SIGNALS)
+        blocked = 0;
+    return (caught | blocked) & BIT(number);
 }
 
 pid_t *process_children(pid_t pid, size_t *count)

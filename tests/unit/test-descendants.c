@@ -330,6 +330,14 @@ static void test_many_children_are_all_found(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+static void reads_term(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static void test_who_catches_a_signal_is_known(void **state)
 {
     pid_t catches = child_that(leave_on_term), ignores = child_that(ignore_term);
@@ -340,6 +348,21 @@ static void test_who_catches_a_signal_is_known(void **state)
     kill(catches, SIGKILL);
     waitpid(catches, NULL, 0);
     assert_false(process_catches(catches, SIGTERM));
+}
+
+/* A shell does so between fork and exec of each command: SIGTSTP would be lost on it then. */
+static void test_who_blocks_one_signal_reads_it_and_who_blocks_all_does_not(void **state)
+{
+    pid_t reads = child_that(reads_term), starts = child_that(ignore_all);
+    (void)state;
+    assert_true(process_catches(reads, SIGTERM));
+    assert_false(process_catches(reads, SIGTSTP));
+    assert_false(process_catches(starts, SIGTERM));
+    assert_false(process_catches(starts, SIGTSTP));
+    kill(reads, SIGKILL);
+    kill(starts, SIGKILL);
+    waitpid(reads, NULL, 0);
+    waitpid(starts, NULL, 0);
 }
 
 /* ---- a pid that is used again ---- */
@@ -451,6 +474,7 @@ int main(void)
         DESCEND_TEST(test_a_family_that_flees_is_ended),
         DESCEND_TEST(test_many_children_are_all_found),
         DESCEND_TEST(test_who_catches_a_signal_is_known),
+        DESCEND_TEST(test_who_blocks_one_signal_reads_it_and_who_blocks_all_does_not),
         DESCEND_TEST(test_a_pid_that_became_another_process_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
