@@ -200,72 +200,15 @@ static const struct value_hint {
 };
 /* clang-format on */
 
-#define HINT_MAX_VALUE 64 /* longer values are not repeated */
-
-static bool hint_has_name(const char *names, const char *name, size_t len)
-{
-    for (const char *at = names; *at; at += strspn(at, " ")) {
-        size_t own = strcspn(at, " ");
-        if (own == len && memcmp(at, name, len) == 0)
-            return true;
-        at += own;
-    }
-    return false;
-}
-
-/* Can this word be the value of that argument? N is a number. */
-static bool hint_is_value(const char *value, const char *argument)
-{
-    if (!value || !*value || *value == '-' || strlen(value) > HINT_MAX_VALUE)
-        return false;
-    return strcmp(argument, "N") != 0 || !value[strspn(value, "0123456789")];
-}
-
-/* Each {} becomes a value, or where that was not given its name. */
-static void hint_fill(struct buf *out, const char *text, const char *arguments,
-                      const char *const values[2])
-{
-    size_t filled = 0;
-    for (; *text; text++) {
-        if (strncmp(text, "{}", 2) != 0) {
-            buf_add_char(out, *text);
-            continue;
-        }
-        size_t len = strcspn(arguments, " ");
-        if (filled < 2 && hint_is_value(values[filled], arguments))
-            buf_add_text(out, values[filled]);
-        else
-            buf_add(out, arguments, len);
-        filled++;
-        arguments += len + strspn(arguments + len, " ");
-        text++;
-    }
-}
-
 static const struct option_hint *hint_find(const char *name, size_t len, const char *value)
 {
     for (size_t i = 0; i < sizeof(option_hints) / sizeof(option_hints[0]); i++) {
         const struct option_hint *hint = &option_hints[i];
-        if (hint_has_name(hint->names, name, len) &&
+        if (mpiexec_names_have(hint->names, name, len, false) &&
             (!hint->when || (value && fnmatch(hint->when, value, 0) == 0)))
             return hint;
     }
     return NULL;
-}
-
-/* What mpiexec's table has for it. */
-static bool hint_mpiexec(struct buf *out, const struct mpiexec_option *option,
-                         const char *const values[2])
-{
-    if (!option)
-        return false;
-    if (option->place == MPIEXEC_IDLE) {
-        buf_add_text(out, "leave it out: it has no meaning here");
-        return true;
-    }
-    buf_add_text(out, "write ");
-    hint_fill(out, option->native, option->arguments ? option->arguments : "", values);
-    return true;
 }
 
 char *option_elsewhere(const char *name, size_t len, const char *const values[2])
@@ -281,9 +224,14 @@ char *option_elsewhere(const char *name, size_t len, const char *const values[2]
     }
     if (hint) {
         buf_add_text(&out, "write ");
-        hint_fill(&out, hint->write, hint->arguments ? hint->arguments : "", values);
-    } else if (!hint_mpiexec(&out, taken, values)) {
+        mpiexec_fill(&out, hint->write, hint->arguments, values);
+    } else if (!taken) {
         return NULL;
+    } else if (taken->place == MPIEXEC_IDLE) {
+        buf_add_text(&out, "leave it out: it has no meaning here");
+    } else {
+        buf_add_text(&out, "write ");
+        mpiexec_fill(&out, taken->native, taken->arguments, values);
     }
     /* One takes a value and the other does not: they only share a letter. */
     bool same = taken && (!hint || !hint->arguments == !mpiexec_takes_value(taken));

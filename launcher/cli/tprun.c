@@ -248,8 +248,10 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
         return options_parse(argc, argv, spec, err);
     char *stand_in = find_program("tpsingleton");
     *port = singleton_port(argv, err);
+    /* The process runs mpiexec with all that it has open. The port at which it listens would stay open here when
+     * it is gone. */
     if (*port > 0)
-        singleton_close_inherited();
+        descriptors_close(3);
     char **words = *port < 0 ? NULL
                    : *port   ? singleton_words(argv, *port, stand_in, err)
                              : mpiexec_translate(argv, err);

@@ -19,12 +19,6 @@
 
 /* ---- parts ---- */
 
-static void mpiexec_new_part(struct mpiexec *mpiexec)
-{
-    mpiexec->parts = array_grow(mpiexec->parts, mpiexec->nparts, sizeof(mpiexec->parts[0]));
-    mpiexec->parts[mpiexec->nparts++] = (struct mpiexec_part){0};
-}
-
 static void mpiexec_free(struct mpiexec *mpiexec)
 {
     for (size_t i = 0; i < mpiexec->nparts; i++) {
@@ -48,11 +42,19 @@ static void mpiexec_free(struct mpiexec *mpiexec)
 
 /* ---- options ---- */
 
-/* The words of a template, with the values in the places of its {}. */
-static void mpiexec_fill(struct string_list *words, const char *native, const char *const *values)
+/* What the option's row says takes effect. */
+static int mpiexec_apply(struct mpiexec *mpiexec, const struct mpiexec_option *option,
+                         const char *const *values, struct error *err)
 {
+    if (option->place == MPIEXEC_IDLE)
+        return 0;
+    if (option->place == MPIEXEC_NONE)
+        return error_set(err, "not supported: write %s", option->native);
+    if (option->place == MPIEXEC_READ)
+        return option->read(mpiexec, values, err);
+    /* The native word, with the values in the places of its {}; what follows a blank is for --help. */
     struct buf word = BUF_INIT;
-    for (const char *at = native; *at && *at != ' '; at++) {
+    for (const char *at = option->native; *at && *at != ' '; at++) {
         if (strncmp(at, "{}", 2) == 0) {
             buf_add_text(&word, *values++);
             at++;
@@ -60,31 +62,12 @@ static void mpiexec_fill(struct string_list *words, const char *native, const ch
             buf_add_char(&word, *at);
         }
     }
+    struct string_list *words = option->place == MPIEXEC_WHOLE   ? &mpiexec->whole
+                                : option->place == MPIEXEC_EVERY ? &mpiexec->set
+                                : option->place == MPIEXEC_SET   ? &mpiexec_part(mpiexec)->set
+                                                                 : &mpiexec_part(mpiexec)->own;
     string_list_add(words, buf_take_text(&word));
-}
-
-static struct string_list *mpiexec_place_words(struct mpiexec *mpiexec, enum mpiexec_place place)
-{
-    return place == MPIEXEC_WHOLE   ? &mpiexec->whole
-           : place == MPIEXEC_EVERY ? &mpiexec->set
-           : place == MPIEXEC_SET   ? &mpiexec_part(mpiexec)->set
-                                    : &mpiexec_part(mpiexec)->own;
-}
-
-static int mpiexec_apply(struct mpiexec *mpiexec, const struct mpiexec_option *option,
-                         const char *const *values, struct error *err)
-{
-    switch (option->place) {
-    case MPIEXEC_IDLE:
-        return 0;
-    case MPIEXEC_NONE:
-        return error_set(err, "not supported: write %s", option->native);
-    case MPIEXEC_READ:
-        return option->read(mpiexec, values, err);
-    default:
-        mpiexec_fill(mpiexec_place_words(mpiexec, option->place), option->native, values);
-        return 0;
-    }
+    return 0;
 }
 
 struct scan {
@@ -143,27 +126,21 @@ static int scan_file(struct scan *scan, const char *path, bool passes_over)
     return 0;
 }
 
-/* "-genv FOO=5": the name and the value in one word, which is cut in two. */
-static bool scan_pair(struct scan *scan, const struct mpiexec_option *option, const char *attached,
-                      const char **values)
-{
-    const char *word = attached ? attached : *scan->at;
-    const char *equals = word ? strchr(word, '=') : NULL;
-    if (mpiexec_nvalues(option) != 2 || !equals || equals == word)
-        return false;
-    scan->at += !attached;
-    string_list_add(&scan->mpiexec->texts, mem_copy_text_n(word, (size_t)(equals - word)));
-    values[0] = scan->mpiexec->texts.list[scan->mpiexec->texts.count - 1];
-    values[1] = equals + 1;
-    return true;
-}
-
+/* The option's values: what is attached to it, and words that follow. */
 static int scan_values(struct scan *scan, const struct mpiexec_option *option, const char *attached,
                        const char **values)
 {
     size_t wanted = mpiexec_nvalues(option);
-    if (scan_pair(scan, option, attached, values))
+    const char *word = attached ? attached : *scan->at;
+    const char *equals = word ? strchr(word, '=') : NULL;
+    /* "-genv FOO=5": the name and the value in one word, which is cut in two. */
+    if (wanted == 2 && equals && equals != word) {
+        scan->at += !attached;
+        string_list_add(&scan->mpiexec->texts, mem_copy_text_n(word, (size_t)(equals - word)));
+        values[0] = scan->mpiexec->texts.list[scan->mpiexec->texts.count - 1];
+        values[1] = equals + 1;
         return 0;
+    }
     if (attached && !mpiexec_takes_value(option))
         return error_set(scan->err, "takes no value: write it without =%s", attached);
     for (size_t i = 0; i < wanted; i++) {
@@ -247,19 +224,12 @@ static int mpiexec_scan_option(struct scan *scan, const char *word)
     return rc < 0 ? error_prefix(scan->err, "%.*s", (int)(dashes + len), word) : 0;
 }
 
-static void mpiexec_scan_program(struct scan *scan)
-{
-    struct mpiexec_part *part = mpiexec_part(scan->mpiexec);
-    part->program = scan->at;
-    while (*scan->at && strcmp(*scan->at, ":") != 0) {
-        scan->at++;
-        part->nprogram++;
-    }
-}
-
+/* Options of a new part, then its program, up to the colon behind it or the end. */
 static int mpiexec_scan_part(struct scan *scan)
 {
-    mpiexec_new_part(scan->mpiexec);
+    struct mpiexec *mpiexec = scan->mpiexec;
+    mpiexec->parts = array_grow(mpiexec->parts, mpiexec->nparts, sizeof(mpiexec->parts[0]));
+    mpiexec->parts[mpiexec->nparts++] = (struct mpiexec_part){0};
     while (*scan->at && (*scan->at)[0] == '-' && (*scan->at)[1]) {
         const char *word = *scan->at++;
         if (strcmp(word, "--") == 0)
@@ -267,7 +237,10 @@ static int mpiexec_scan_part(struct scan *scan)
         if (mpiexec_scan_option(scan, word) < 0)
             return -1;
     }
-    mpiexec_scan_program(scan);
+    struct mpiexec_part *part = mpiexec_part(mpiexec);
+    part->program = scan->at;
+    for (; *scan->at && strcmp(*scan->at, ":") != 0; scan->at++)
+        part->nprogram++;
     return 0;
 }
 
@@ -303,20 +276,6 @@ static int mpiexec_end_undecided(struct mpiexec *mpiexec, struct error *err)
 
 /* ---- the native command line ---- */
 
-/* There, a word of backslashes and a colon loses a backslash. */
-static char *mpiexec_argument(const char *word)
-{
-    size_t slashes = strspn(word, "\\");
-    bool escaped = slashes && strcmp(word + slashes, ":") == 0;
-    return escaped ? mem_format("\\%s", word) : mem_copy_text(word);
-}
-
-/* -npernode and the like beside -n are limits that mpirun keeps, too. */
-static bool part_is_limited(const struct mpiexec_part *part)
-{
-    return part->ntasks && !part->ppn && (part->filled || mpiexec_value(&part->own, "--per="));
-}
-
 static void mpiexec_write_part(const struct mpiexec *mpiexec, const struct mpiexec_part *part,
                                struct string_list *words)
 {
@@ -324,12 +283,20 @@ static void mpiexec_write_part(const struct mpiexec *mpiexec, const struct mpiex
     string_list_add_all(words, &mpiexec->set);
     string_list_add_all(words, &part->set);
     string_list_add_all(words, &part->own);
-    if (!mpiexec->strict && (mpiexec->oversubscribe || !part_is_limited(part)))
+    /* -npernode and the like beside -n are limits that mpirun keeps, too. */
+    bool limited =
+        part->ntasks && !part->ppn && (part->filled || mpiexec_value(&part->own, "--per="));
+    if (!mpiexec->strict && (mpiexec->oversubscribe || !limited))
         string_list_add_copy(words, "--oversubscribe");
     if (part->nprogram && part->program[0][0] == '-')
         string_list_add_copy(words, "--");
-    for (size_t i = 0; i < part->nprogram; i++)
-        string_list_add(words, mpiexec_argument(i ? part->program[i] : mpiexec_program(part)));
+    for (size_t i = 0; i < part->nprogram; i++) {
+        const char *word = i ? part->program[i] : mpiexec_program(part);
+        size_t slashes = strspn(word, "\\");
+        /* tprun takes a backslash away from a word of backslashes and a colon */
+        bool escaped = slashes && strcmp(word + slashes, ":") == 0;
+        string_list_add(words, mem_format("%s%s", escaped ? "\\" : "", word));
+    }
 }
 
 char **mpiexec_translate(char *const argv[], struct error *err)

@@ -139,18 +139,14 @@ void mpiexec_choose_by_program(struct mpiexec *mpiexec)
 
 /* ---- cores are shared ---- */
 
-static bool per_node(const char *per)
-{
-    const char *level = strchr(per, ':');
-    return level && (strcmp(level, ":node") == 0 || strcmp(level, ":n") == 0);
-}
-
-/* Whether something says what tasks are bound to. */
+/* Whether something says what tasks are bound to. So many tasks on each node does not. */
 static bool part_binds(const struct spec_part *part)
 {
+    const char *level = part->per ? strchr(part->per, ':') : NULL;
+    bool per_node = level && (strcmp(level, ":node") == 0 || strcmp(level, ":n") == 0);
     return part->bind || part->cores_per_task || part->gpus_per_task || part->gpu_bind ||
            part->rankfile || part->shape || (part->map && strcmp(part->map, "slot") != 0) ||
-           (part->per && !per_node(part->per));
+           (part->per && !per_node);
 }
 
 /* Two of them run beside each other, and none waits for the other. So that they do not meet on the

@@ -50,10 +50,19 @@ static bool part_says(const struct mpiexec_part *part, enum variable_kind kind)
     return false;
 }
 
-/* The readers of options read for the last part there is. */
-static int read_for_parts(struct mpiexec *mpiexec, enum variable_kind kind, const char *value,
-                          struct error *err)
+static int variable_read(struct mpiexec *mpiexec, enum variable_kind kind, const char *value,
+                         struct error *err)
 {
+    if (kind == VARIABLE_DEFAULT_HOSTS &&
+        (strcmp(value, "none") == 0 || batch_system_find(BATCH_SYSTEM_BATCH)))
+        return 0;
+    if (kind == VARIABLE_DEFAULT_HOSTS || kind == VARIABLE_HOSTS)
+        return mpiexec->hosts || mpiexec->hostfile ? 0
+                                                   : mpiexec_read_hostfile(mpiexec, &value, err);
+    if (kind == VARIABLE_SSH)
+        return mpiexec_value(&mpiexec->whole, "--ssh=") ? 0
+                                                        : mpiexec_read_rsh(mpiexec, &value, err);
+    /* The others are of each part. The readers of options read for the last part there is. */
     size_t nparts = mpiexec->nparts;
     int rc = 0;
     for (size_t i = 0; i < nparts && rc == 0; i++) {
@@ -64,25 +73,6 @@ static int read_for_parts(struct mpiexec *mpiexec, enum variable_kind kind, cons
     }
     mpiexec->nparts = nparts;
     return rc;
-}
-
-static int variable_read(struct mpiexec *mpiexec, enum variable_kind kind, const char *value,
-                         struct error *err)
-{
-    bool named = mpiexec->hosts || mpiexec->hostfile;
-    switch (kind) {
-    case VARIABLE_DEFAULT_HOSTS:
-        if (strcmp(value, "none") == 0 || batch_system_find(BATCH_SYSTEM_BATCH))
-            return 0;
-        return named ? 0 : mpiexec_read_hostfile(mpiexec, &value, err);
-    case VARIABLE_HOSTS:
-        return named ? 0 : mpiexec_read_hostfile(mpiexec, &value, err);
-    case VARIABLE_SSH:
-        return mpiexec_value(&mpiexec->whole, "--ssh=") ? 0
-                                                        : mpiexec_read_rsh(mpiexec, &value, err);
-    default:
-        return read_for_parts(mpiexec, kind, value, err);
-    }
 }
 
 int mpiexec_read_environment(struct mpiexec *mpiexec, struct error *err)

@@ -25,24 +25,6 @@ static char *help_names(const struct mpiexec_option *option)
     return buf_take_text(&text);
 }
 
-/* The native words with the names of the values in the places of {}. */
-static char *help_native(const struct mpiexec_option *option)
-{
-    struct buf text = BUF_INIT;
-    const char *name = option->arguments ? option->arguments : "";
-    for (const char *at = option->native; *at; at++) {
-        if (strncmp(at, "{}", 2) != 0) {
-            buf_add_char(&text, *at);
-            continue;
-        }
-        size_t len = strcspn(name, " ");
-        buf_add(&text, name, len);
-        name += len + (name[len] == ' ');
-        at++;
-    }
-    return buf_take_text(&text);
-}
-
 /* The text from this column on, broken at blanks where the line would be too long. */
 static void help_wrap(struct buf *help, const char *text, size_t indent, size_t column)
 {
@@ -64,34 +46,20 @@ static void help_wrap(struct buf *help, const char *text, size_t indent, size_t 
 
 static void help_row(struct buf *help, const struct mpiexec_option *option)
 {
-    char *left = help_names(option), *right = help_native(option);
+    struct buf right = BUF_INIT;
+    char *left = help_names(option);
     size_t indent = HELP_LEFT + 2;
     buf_add_text(help, "  ");
-    if (strlen(left) + 1 < HELP_LEFT)
+    if (strlen(left) + 1 < HELP_LEFT) {
         buf_printf(help, "%-*s", HELP_LEFT, left);
-    else {
+    } else {
         help_wrap(help, left, 4, 2);
         buf_printf(help, "%*s", (int)indent, "");
     }
-    help_wrap(help, right, indent, indent);
+    mpiexec_fill(&right, option->native, option->arguments, NULL);
+    help_wrap(help, buf_text(&right), indent, indent);
+    buf_free(&right);
     free(left);
-    free(right);
-}
-
-static bool place_means(enum mpiexec_place place)
-{
-    return place != MPIEXEC_IDLE && place != MPIEXEC_NONE;
-}
-
-/* All rows of a kind and a dialect. */
-static void help_section(struct buf *help, const char *title, enum mpiexec_dialect dialect,
-                         enum mpiexec_place place)
-{
-    buf_printf(help, "\n%s:\n", title);
-    for (const struct mpiexec_option *option = mpiexec_table; option->names; option++)
-        if (option->dialect == dialect &&
-            (place == MPIEXEC_WHOLE ? place_means(option->place) : option->place == place))
-            help_row(help, option);
 }
 
 char *mpiexec_help(void)
@@ -117,7 +85,14 @@ char *mpiexec_help(void)
                  "[ARG...] ]...\n"
                  "tprun, run by the name of another launcher. Options have one dash or two.\n"
                  "Long options of tprun itself, such as --dry-run, need two: see tprun --help.\n");
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-        help_section(&help, sections[i].title, sections[i].dialect, sections[i].place);
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+        buf_printf(&help, "\n%s:\n", sections[i].title);
+        for (const struct mpiexec_option *option = mpiexec_table; option->names; option++) {
+            bool means = option->place != MPIEXEC_IDLE && option->place != MPIEXEC_NONE;
+            if (option->dialect == sections[i].dialect &&
+                (sections[i].place == MPIEXEC_WHOLE ? means : option->place == sections[i].place))
+                help_row(&help, option);
+        }
+    }
     return buf_take_text(&help);
 }

@@ -49,45 +49,9 @@ int mpiexec_add_hosts(struct mpiexec *mpiexec, const char *hosts, struct error *
     return 0;
 }
 
-/* As a hostfile: what stands between commas, brackets kept, is a line. */
-static struct hostfile *hosts_read(const char *text, struct error *err)
-{
-    char *lines = mem_copy_text(text);
-    int depth = 0;
-    for (char *at = lines; *at; at++) {
-        depth += *at == '[' ? 1 : *at == ']' ? -1 : 0;
-        if (*at == ',' && depth <= 0)
-            *at = '\n';
-    }
-    struct hostfile *file = hostfile_parse("-host", lines, strlen(lines), err);
-    if (file && !file->count) {
-        hostfile_free(file);
-        file = NULL;
-        error_set(err, "-host names no host");
-    }
-    free(lines);
-    return file;
-}
-
 static const char *hosts_login(const void *owner, uint32_t number)
 {
     return hostlist_nth(owner, number);
-}
-
-/* Its number among the names, which it is added to. */
-static uint32_t hosts_index(struct hash_table *seen, struct hostlist *names, const char *login)
-{
-    uint32_t before = seen->count;
-    uint32_t index = hash_table_intern_text(seen, login, hosts_login, names);
-    if (index == before)
-        hostlist_append(names, login);
-    return index;
-}
-
-static void hosts_free(struct hosts *hosts)
-{
-    hostlist_free(hosts->names);
-    free(hosts->counts);
 }
 
 /* A host that comes again adds to its count. */
@@ -97,8 +61,11 @@ static void hosts_fill(struct hosts *hosts, const struct hostfile *file)
     hosts->names = hostlist_new();
     hosts->counts = mem_array(file->count + 1, sizeof(*hosts->counts));
     for (size_t i = 0; i < file->count; i++) {
-        uint32_t count = file->entries[i].limit ? file->entries[i].limit : 1;
-        uint32_t index = hosts_index(&seen, hosts->names, file->entries[i].login);
+        const char *login = file->entries[i].login;
+        uint32_t count = file->entries[i].limit ? file->entries[i].limit : 1, before = seen.count;
+        uint32_t index = hash_table_intern_text(&seen, login, hosts_login, hosts->names);
+        if (index == before)
+            hostlist_append(hosts->names, login);
         hosts->counts[index] += count;
         hosts->sum += count;
     }
@@ -108,26 +75,30 @@ static void hosts_fill(struct hosts *hosts, const struct hostfile *file)
     hash_table_free(&seen);
 }
 
+/* The text is read as a hostfile: what stands between commas, brackets kept, is a line. */
 static int hosts_decode(const char *text, struct hosts *hosts, struct error *err)
 {
-    struct hostfile *file = hosts_read(text, err);
+    char *lines = mem_copy_text(text);
+    int depth = 0;
+    for (char *at = lines; *at; at++) {
+        depth += *at == '[' ? 1 : *at == ']' ? -1 : 0;
+        if (*at == ',' && depth <= 0)
+            *at = '\n';
+    }
+    struct hostfile *file = hostfile_parse("-host", lines, strlen(lines), err);
+    free(lines);
     if (!file)
         return -1;
-    hosts_fill(hosts, file);
-    hosts->named = hosts->counting = hosts->counted = true;
+    int rc = file->count ? 0 : error_set(err, "-host names no host");
+    if (rc == 0) {
+        hosts_fill(hosts, file);
+        hosts->named = hosts->counting = hosts->counted = true;
+    }
     hostfile_free(file);
-    return 0;
+    return rc;
 }
 
 /* ---- a hostfile ---- */
-
-static bool file_has_counts(const struct hostfile *file)
-{
-    for (size_t i = 0; i < file->count; i++)
-        if (file->entries[i].limit)
-            return true;
-    return false;
-}
 
 /* MPICH's takes a name without a count for one core. Open MPI's takes it for all there are, unless
  * names come several times, as batch systems write them. A file that cannot be read twice, such as
@@ -143,7 +114,9 @@ static void hosts_from_file(const struct mpiexec *mpiexec, struct hosts *hosts)
         file_text_read(path, path, HOSTFILE_MAX_TEXT, &text, &err) == 0)
         file = hostfile_parse(path, buf_bytes(&text), text.len, &err);
     if (file && file->count) {
-        bool counts = file_has_counts(file);
+        bool counts = false;
+        for (size_t i = 0; i < file->count; i++)
+            counts |= file->entries[i].limit != 0;
         hosts_fill(hosts, file);
         hosts->named = !S_ISREG(status.st_mode);
         hosts->counted = counts || hostlist_count(hosts->names) < file->count;
@@ -197,15 +170,6 @@ static void hosts_from_slurm(const struct mpiexec *mpiexec, struct hosts *hosts)
     error_clear(&err);
 }
 
-/* Somebody allocated what there is for this program, or for those of a script. */
-static bool is_allocated(const struct mpiexec *mpiexec)
-{
-    if (mpiexec->hostfile || mpiexec_value(&mpiexec->whole, "--resources="))
-        return true;
-    return !batch_system_find(BATCH_SYSTEM_ENCLOSING) &&
-           batch_system_find(BATCH_SYSTEM_FILE | BATCH_SYSTEM_BATCH);
-}
-
 /* ---- how many ---- */
 
 /* That of -n, or of tprun's own --ntasks; NULL: none is given, or all. */
@@ -233,18 +197,14 @@ static bool is_openmpi(const struct mpiexec *mpiexec)
     return dialect == MPIEXEC_OPENMPI;
 }
 
-/* Open MPI's fills what there is. Where nothing was allocated MPICH's starts one. */
+/* Open MPI's fills what there is. MPICH's does where somebody allocated that for this program, or for those of a
+ * script; else it starts one rank. */
 static bool fills_all(const struct mpiexec *mpiexec)
 {
-    return is_allocated(mpiexec) || is_openmpi(mpiexec);
-}
-
-static int hosts_check_sum(const struct hosts *hosts, struct error *err)
-{
-    if (hosts->sum <= SPEC_MAX_NUMBER)
-        return 0;
-    return error_set(err, "-host: the sum of the counts is %llu, and must be at most %u",
-                     (unsigned long long)hosts->sum, SPEC_MAX_NUMBER);
+    return mpiexec->hostfile || mpiexec_value(&mpiexec->whole, "--resources=") ||
+           (!batch_system_find(BATCH_SYSTEM_ENCLOSING) &&
+            batch_system_find(BATCH_SYSTEM_FILE | BATCH_SYSTEM_BATCH)) ||
+           is_openmpi(mpiexec);
 }
 
 /* The number of ranks of each part, as far as it is known here: 1 is also tprun's own default. */
@@ -260,8 +220,10 @@ static int parts_count(struct mpiexec *mpiexec, const struct hosts *hosts, struc
         if (part_is_counted(mpiexec, part) || !part->nprogram || !lone)
             continue;
         if (hosts->counting) {
-            if (hosts_check_sum(hosts, err) < 0)
-                return -1;
+            if (hosts->sum > SPEC_MAX_NUMBER)
+                return error_set(err,
+                                 "-host: the sum of the counts is %llu, and must be at most %u",
+                                 (unsigned long long)hosts->sum, SPEC_MAX_NUMBER);
             part->count = (uint32_t)hosts->sum;
             string_list_add(&part->own, mem_format("--ntasks=%u", part->count));
         } else if (mpiexec->nparts == 1 && fills_all(mpiexec)) {
@@ -378,14 +340,6 @@ static int part_place(const struct mpiexec *mpiexec, struct mpiexec_part *part, 
     return 0;
 }
 
-static bool is_counted(const struct mpiexec *mpiexec)
-{
-    for (size_t i = 0; i < mpiexec->nparts; i++)
-        if (!part_is_counted(mpiexec, &mpiexec->parts[i]))
-            return false;
-    return true;
-}
-
 /* -host and a hostfile: mpirun takes the former, mpiexec neither. */
 static int hosts_choose(struct mpiexec *mpiexec, struct hosts *hosts, struct error *err)
 {
@@ -404,21 +358,13 @@ static int hosts_choose(struct mpiexec *mpiexec, struct hosts *hosts, struct err
     return 0;
 }
 
-static void hosts_write(const struct hosts *hosts, struct mpiexec *mpiexec)
-{
-    if (hosts->named) {
-        char *names = hostlist_encode(hosts->names);
-        string_list_add(&mpiexec->whole, mem_format("--hosts=%s", names));
-        free(names);
-    } else if (mpiexec->hostfile) {
-        string_list_add(&mpiexec->whole, mem_format("--hostfile=%s", mpiexec->hostfile));
-    }
-}
-
 int mpiexec_place_ranks(struct mpiexec *mpiexec, struct error *err)
 {
     struct hosts hosts = {0};
-    if (mpiexec->hosts || mpiexec->hostfile || !is_counted(mpiexec))
+    bool counted = true;
+    for (size_t i = 0; i < mpiexec->nparts; i++)
+        counted = counted && part_is_counted(mpiexec, &mpiexec->parts[i]);
+    if (mpiexec->hosts || mpiexec->hostfile || !counted)
         mpiexec_choose_by_program(mpiexec);
     int rc = hosts_choose(mpiexec, &hosts, err);
     if (rc == 0)
@@ -427,10 +373,16 @@ int mpiexec_place_ranks(struct mpiexec *mpiexec, struct error *err)
         hosts_share(&hosts, mpiexec);
     if (rc == 0)
         rc = hosts_place(&hosts, mpiexec, err);
-    if (rc == 0)
-        hosts_write(&hosts, mpiexec);
+    if (rc == 0 && hosts.named) {
+        char *names = hostlist_encode(hosts.names);
+        string_list_add(&mpiexec->whole, mem_format("--hosts=%s", names));
+        free(names);
+    } else if (rc == 0 && mpiexec->hostfile) {
+        string_list_add(&mpiexec->whole, mem_format("--hostfile=%s", mpiexec->hostfile));
+    }
     for (size_t i = 0; i < mpiexec->nparts && rc == 0; i++)
         rc = part_place(mpiexec, &mpiexec->parts[i], err);
-    hosts_free(&hosts);
+    hostlist_free(hosts.names);
+    free(hosts.counts);
     return rc;
 }

@@ -92,25 +92,15 @@ static bool text_is_number(struct mpiexec_text text)
     return text.len && text.at[0] >= '0' && text.at[0] <= '9';
 }
 
-/* Of cores a count is a slot of its own for each task; of other objects their number. */
-static void bind_add(struct mpiexec *mpiexec, const struct layout_word *word, uint32_t count)
-{
-    bool core = word->letter[0] == 'c';
-    if (count == 1)
-        layout_add(mpiexec, mem_format("--bind-to=%s", core ? "core" : word->native));
-    else if (core)
-        layout_add(mpiexec, mem_format("--cores-per-task=%u", count));
-    else
-        layout_add(mpiexec, mem_format("--bind-to=%u%s", count, word->letter));
-}
-
-/* none; WORD[:COUNT]; WORD[:overload-allowed][:if-supported], or the latter alone. */
+/* none; WORD[:COUNT]; WORD[:overload-allowed][:if-supported], or the latter alone. Of cores a count is a slot of
+ * its own for each task; of other objects their number. */
 int mpiexec_read_bind(struct mpiexec *mpiexec, const char *const *values, struct error *err)
 {
     const char *at = values[0];
     struct mpiexec_text name = mpiexec_text_cut(&at, LAYOUT_MODIFIERS);
     const struct layout_word *word = word_find(name);
     bool none = text_is(name, "none"), modifiers = !name.len && *at;
+    bool core = word && word->letter[0] == 'c', node = word && word->letter[0] == 'n';
     uint32_t count = 1;
     if (!word && !none && !modifiers)
         return layout_refuse(name, err);
@@ -126,12 +116,15 @@ int mpiexec_read_bind(struct mpiexec *mpiexec, const char *const *values, struct
         else if (!(count = layout_number(modifier, err)))
             return -1;
     }
-    mpiexec_part(mpiexec)->bound =
-        word && word->letter[0] != 'n' && count == 1 ? word->native : NULL;
+    mpiexec_part(mpiexec)->bound = word && !node && count == 1 ? word->native : NULL;
     if (none)
         layout_add(mpiexec, mem_copy_text("--bind-to=none"));
+    else if (word && count == 1)
+        layout_add(mpiexec, mem_format("--bind-to=%s", core ? "core" : word->native));
+    else if (core)
+        layout_add(mpiexec, mem_format("--cores-per-task=%u", count));
     else if (word)
-        bind_add(mpiexec, word, count);
+        layout_add(mpiexec, mem_format("--bind-to=%u%s", count, word->letter));
     return 0;
 }
 
@@ -207,22 +200,17 @@ int mpiexec_read_rankfile(struct mpiexec *mpiexec, const char *const *values, st
     return 0;
 }
 
-/* rankfile:file=PATH, the path to the end. */
-static int map_rankfile(struct mpiexec *mpiexec, const char *at, struct error *err)
-{
-    if (strncasecmp(at, "file=", 5) != 0 || !at[5])
-        return error_set(err, "rankfile: no file is named: write rankfile:file=FILE");
-    at += 5;
-    return mpiexec_read_rankfile(mpiexec, &at, err);
-}
-
 static int map_read(struct mpiexec *mpiexec, const char *at, struct error *err)
 {
     struct mpiexec_text name = mpiexec_text_cut(&at, LAYOUT_MODIFIERS);
     const struct layout_word *word = word_find(name);
     bool per = text_is(name, "ppr"), modifiers = !name.len && *at, span = false;
-    if (text_is(name, "rankfile"))
-        return map_rankfile(mpiexec, at, err);
+    if (text_is(name, "rankfile")) { /* rankfile:file=PATH, the path to the end */
+        if (strncasecmp(at, "file=", 5) != 0 || !at[5])
+            return error_set(err, "rankfile: no file is named: write rankfile:file=FILE");
+        at += 5;
+        return mpiexec_read_rankfile(mpiexec, &at, err);
+    }
     if (per && map_per(mpiexec, &at, err) < 0)
         return -1;
     if (!per && !word && !modifiers)
@@ -331,12 +319,6 @@ int mpiexec_read_rankmap(struct mpiexec *mpiexec, const char *const *values, str
                       excerpt(values[0], strlen(values[0])).text);
 }
 
-static bool own_binds(const struct mpiexec_part *part)
-{
-    return mpiexec_value(&part->own, "--bind-to=") ||
-           mpiexec_value(&part->own, "--cores-per-task=");
-}
-
 /* Where there are fewer tasks than fit, the first objects have as many as are said: not --per,
  * which goes round the objects. Tasks of objects inside nodes are bound, as --per binds them. */
 void mpiexec_fill_objects(struct mpiexec_part *part)
@@ -356,7 +338,8 @@ void mpiexec_fill_objects(struct mpiexec_part *part)
         free(part->own.list[i + 1]);
         part->own.list[i] = mem_copy_text("--map-by=slot");
         part->own.list[i + 1] = limit;
-        if (word->letter[0] != 'n' && !own_binds(part))
+        if (word->letter[0] != 'n' && !mpiexec_value(&part->own, "--bind-to=") &&
+            !mpiexec_value(&part->own, "--cores-per-task="))
             string_list_add_copy(&part->own, "--bind-to=core");
     }
 }

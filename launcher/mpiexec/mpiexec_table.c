@@ -4,6 +4,8 @@
 
 #include "launcher/mpiexec/mpiexec_private.h"
 
+#define MAX_SHOWN_VALUE 64 /* letters: longer values are not repeated */
+
 /* clang-format off: a row an option */
 #define BOTH MPIEXEC_EITHER
 #define HYDRA MPIEXEC_HYDRA
@@ -232,10 +234,9 @@ const struct mpiexec_option mpiexec_table[] = {
 #undef OPENMPI
 /* clang-format on */
 
-static bool option_has(const struct mpiexec_option *option, const char *name, size_t len,
-                       bool any_case)
+bool mpiexec_names_have(const char *names, const char *name, size_t len, bool any_case)
 {
-    for (const char *at = option->names; *at; at += strspn(at, " ")) {
+    for (const char *at = names; *at; at += strspn(at, " ")) {
         size_t own = strcspn(at, " ");
         if (own == len && (any_case ? strncasecmp(at, name, len) : memcmp(at, name, len)) == 0)
             return true;
@@ -249,7 +250,7 @@ static const struct mpiexec_option *option_of(enum mpiexec_dialect dialect, cons
 {
     for (const struct mpiexec_option *option = mpiexec_table; option->names; option++)
         if ((option->dialect == dialect || option->dialect == MPIEXEC_EITHER) &&
-            option_has(option, name, len, any_case))
+            mpiexec_names_have(option->names, name, len, any_case))
             return option;
     return NULL;
 }
@@ -275,4 +276,32 @@ size_t mpiexec_nvalues(const struct mpiexec_option *option)
 bool mpiexec_takes_value(const struct mpiexec_option *option)
 {
     return option->arguments != NULL;
+}
+
+/* Whether this word can be the value of that argument. N is a number. */
+static bool is_value(const char *value, const char *argument)
+{
+    if (!value || !*value || *value == '-' || strlen(value) > MAX_SHOWN_VALUE)
+        return false;
+    return strcmp(argument, "N") != 0 || !value[strspn(value, "0123456789")];
+}
+
+void mpiexec_fill(struct buf *out, const char *text, const char *arguments,
+                  const char *const values[MPIEXEC_MAX_VALUES])
+{
+    size_t filled = 0;
+    for (const char *name = arguments ? arguments : ""; *text; text++) {
+        if (strncmp(text, "{}", 2) != 0) {
+            buf_add_char(out, *text);
+            continue;
+        }
+        size_t len = strcspn(name, " ");
+        if (values && filled < MPIEXEC_MAX_VALUES && is_value(values[filled], name))
+            buf_add_text(out, values[filled]);
+        else
+            buf_add(out, name, len);
+        filled++;
+        name += len + strspn(name + len, " ");
+        text++;
+    }
 }

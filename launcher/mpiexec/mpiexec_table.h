@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "launcher/mpiexec/mpiexec.h"
 
@@ -29,8 +30,8 @@ struct mpiexec_option {
     const char *arguments;
     enum mpiexec_dialect dialect; /* whose it is; EITHER: both have it, and mean the same */
     enum mpiexec_place place;
-    /* The native words, {} for a value, blanks between; of READ and IDLE what it comes to, of NONE
-     * what to write instead. */
+    /* The native word, {} for a value; what follows a blank is for --help only. Of READ and IDLE: what the
+     * option does here; of NONE: what to write instead. */
     const char *native;
     /* `values` are as many as the arguments. The sentence is about the value only. */
     int (*read)(struct mpiexec *mpiexec, const char *const *values, struct error *err);
@@ -46,7 +47,13 @@ extern const struct mpiexec_option mpiexec_table[]; /* ends at a row without nam
  * MPI's. Case does not matter in MPICH's names. */
 const struct mpiexec_option *mpiexec_find(const char *name, size_t len,
                                           enum mpiexec_dialect dialect);
+/* Whether this is one of the names, which have blanks between them. */
+bool mpiexec_names_have(const char *names, const char *name, size_t len, bool any_case);
 size_t mpiexec_nvalues(const struct mpiexec_option *option); /* that have to be there */
 bool mpiexec_takes_value(const struct mpiexec_option *option);
+/* Append the text. Each {} in it becomes its value, or where there is none, or none that it can be, the argument's
+ * name. `arguments` are as in a row; `values` may be NULL, and so may each of them. */
+void mpiexec_fill(struct buf *out, const char *text, const char *arguments,
+                  const char *const values[MPIEXEC_MAX_VALUES]);
 
 #endif

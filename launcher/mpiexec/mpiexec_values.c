@@ -15,11 +15,6 @@ static int value_number(const char *text, struct error *err)
     return spec_number_decode(text, SPEC_MAX_NUMBER, &number, err);
 }
 
-static void add_own(struct mpiexec *mpiexec, char *word)
-{
-    string_list_add(&mpiexec_part(mpiexec)->own, word);
-}
-
 /* ---- how many, and where ---- */
 
 int mpiexec_read_ntasks(struct mpiexec *mpiexec, const char *const *values, struct error *err)
@@ -159,7 +154,8 @@ int mpiexec_read_membind(struct mpiexec *mpiexec, const char *const *values, str
                          "%s is not supported (expected bind, for the NUMA nodes next to a task, "
                          "none or firsttouch)",
                          excerpt(values[0], strlen(values[0])).text);
-    add_own(mpiexec, mem_copy_text(none ? "--mem-bind=none" : "--mem-bind=local"));
+    string_list_add_copy(&mpiexec_part(mpiexec)->own,
+                         none ? "--mem-bind=none" : "--mem-bind=local");
     return 0;
 }
 

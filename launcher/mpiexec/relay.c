@@ -1,3 +1,4 @@
+/* Bytes passed on between descriptors by one poll(): tpsingleton's sessions and standard streams. */
 #include "launcher/mpiexec/relay.h"
 
 #include <errno.h>
@@ -28,39 +29,32 @@ static void relay_end(struct relay *relay, enum relay_state state)
     buf_free(&relay->held);
 }
 
-static void relay_take(struct relay *relay)
-{
-    ssize_t got = read(relay->from, buf_reserve(&relay->held, PIPE_BUF), PIPE_BUF);
-    if (got > 0)
-        buf_added(&relay->held, (size_t)got);
-    else if (got == 0 || !is_temporary(errno))
-        end_reading(relay);
-}
-
-/* Of a pipe or a socket that can be written so much is taken at once: this does not wait. */
-static void give(struct relay *relay)
-{
-    size_t len = relay->held.len < PIPE_BUF ? relay->held.len : PIPE_BUF;
-    ssize_t sent = write(relay->to, buf_bytes(&relay->held), len);
-    if (sent >= 0)
-        buf_consume(&relay->held, (size_t)sent);
-    else if (!is_temporary(errno))
-        relay_end(relay, RELAY_DEAF);
-}
-
+/* `from` and `to` are what poll() said of the two descriptors. */
 static void relay_go_on(struct relay *relay, short from, short to)
 {
-    if (from)
-        relay_take(relay);
-    if (to & GONE)
+    if (from) {
+        ssize_t got = read(relay->from, buf_reserve(&relay->held, PIPE_BUF), PIPE_BUF);
+        if (got > 0)
+            buf_added(&relay->held, (size_t)got);
+        else if (got == 0 || !is_temporary(errno))
+            end_reading(relay);
+    }
+    if (to & GONE) {
         relay_end(relay, RELAY_DEAF);
-    else if (to & POLLOUT)
-        give(relay);
+    } else if (to & POLLOUT) {
+        /* A pipe or a socket that can be written takes so much at once: this does not wait. */
+        size_t len = relay->held.len < PIPE_BUF ? relay->held.len : PIPE_BUF;
+        ssize_t sent = write(relay->to, buf_bytes(&relay->held), len);
+        if (sent >= 0)
+            buf_consume(&relay->held, (size_t)sent);
+        else if (!is_temporary(errno))
+            relay_end(relay, RELAY_DEAF);
+    }
     if (relay->state == RELAY_OPEN && relay->from < 0 && !relay->held.len)
         relay_end(relay, RELAY_DRY);
 }
 
-/* poll() passes over a descriptor of -1; that nobody hears any more it tells unasked. */
+/* poll() passes over a descriptor of -1, and says without being asked that nobody hears any more. */
 bool relay_turn(struct relay *relays, size_t count, int patience)
 {
     struct pollfd fds[2 * RELAYS_MAX];

@@ -1,3 +1,4 @@
+/* The command line of a singleton's mpiexec, and the port at which the singleton waits. */
 #include "launcher/mpiexec/singleton.h"
 
 #include <arpa/inet.h>
@@ -10,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "launcher/spec/field_words.h"
@@ -39,26 +39,17 @@ int singleton_port(char *const argv[], struct error *err)
     return (int)port;
 }
 
-/* 1, 0, or -1 with a sentence. */
-static int wants_stdio(struct error *err)
-{
-    static const char name[] = "TPRUN_SINGLETON_STDIO";
-    const char *text = getenv(name);
-    if (!text || strcmp(text, "no") == 0)
-        return 0;
-    if (strcmp(text, "yes") == 0)
-        return 1;
-    return error_usage(err, "%s: expected yes or no, got %s", name,
-                       excerpt(text, strlen(text)).text);
-}
-
 /* Its terminal, and its output, stay its own unless it is said otherwise: its caller, who waits for
  * the process and not for us, must find all that it wrote. */
 char **singleton_words(char *const argv[], int port, const char *stand_in, struct error *err)
 {
-    int stdio = wants_stdio(err);
-    if (stdio < 0)
+    const char *text = getenv("TPRUN_SINGLETON_STDIO");
+    bool stdio = text && strcmp(text, "yes") == 0;
+    if (text && !stdio && strcmp(text, "no") != 0) {
+        error_usage(err, "TPRUN_SINGLETON_STDIO: expected yes or no, got %s",
+                    excerpt(text, strlen(text)).text);
         return NULL;
+    }
     const char *const options[] = {"--oversubscribe", "--ntasks=1", stdio ? NULL : "--input=none",
                                    is_verbose(argv) ? "--verbose" : NULL, stand_in};
     char **words = mem_array(9, sizeof(*words));
@@ -71,11 +62,6 @@ char **singleton_words(char *const argv[], int port, const char *stand_in, struc
     if (stdio)
         words[count] = mem_copy_text(SINGLETON_STDIO);
     return words;
-}
-
-void singleton_close_inherited(void)
-{
-    descriptors_close(3);
 }
 
 int singleton_connect(int port)

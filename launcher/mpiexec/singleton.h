@@ -24,10 +24,6 @@ int singleton_port(char *const argv[], struct error *err);
  * the environment is neither yes nor no. */
 char **singleton_words(char *const argv[], int port, const char *stand_in, struct error *err);
 
-/* The process runs mpiexec with whatever it has open, the port that it listens at included; which
- * then would stay open when it is gone. */
-void singleton_close_inherited(void);
-
 /* A connection to this port of this machine, or -1 with errno. */
 int singleton_connect(int port);
 

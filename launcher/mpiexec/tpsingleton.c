@@ -58,18 +58,6 @@ static int side_send(struct side *side, const char *bytes, size_t len)
     return 0;
 }
 
-/* More bytes; 0 at the end of them. */
-static ssize_t side_receive(struct side *side)
-{
-    ssize_t got;
-    do
-        got = read(side->fd, buf_reserve(&side->in, 4096), 4096);
-    while (got < 0 && errno == EINTR);
-    if (got > 0)
-        buf_added(&side->in, (size_t)got);
-    return got;
-}
-
 /* The next line, its newline included, stays at the front of side->in. 0 for none. */
 static size_t side_line(struct side *side)
 {
@@ -78,8 +66,15 @@ static size_t side_line(struct side *side)
         struct pollfd poll_fd = {.fd = side->fd, .events = POLLIN};
         if (newline)
             return (size_t)(newline - buf_bytes(&side->in)) + 1;
-        if (side->in.len > MAX_LINE || poll(&poll_fd, 1, PATIENCE) <= 0 || side_receive(side) <= 0)
+        if (side->in.len > MAX_LINE || poll(&poll_fd, 1, PATIENCE) <= 0)
             return 0;
+        ssize_t got;
+        do
+            got = read(side->fd, buf_reserve(&side->in, 4096), 4096);
+        while (got < 0 && errno == EINTR);
+        if (got <= 0)
+            return 0;
+        buf_added(&side->in, (size_t)got);
     }
 }
 
@@ -120,25 +115,19 @@ static bool says(const struct pmi1_line *line, const char *name, const char *val
     return have && strcmp(have, value) == 0;
 }
 
-static void close_all(int fds[STDIO])
-{
-    for (int i = 0; i < STDIO; i++) {
-        if (fds[i] >= 0)
-            close(fds[i]);
-        fds[i] = -1;
-    }
-}
-
 /* The process takes them in this order: input, output, error. All have to be there before it is
  * told that they come: else it would wait for ever for one that does not. */
 static bool connect_stdio(int port, int fds[STDIO])
 {
     for (int i = 0; i < STDIO; i++) {
         fds[i] = singleton_connect(port);
-        if (fds[i] < 0) {
-            close_all(fds);
-            return false;
+        if (fds[i] >= 0)
+            continue;
+        while (i-- > 0) {
+            close(fds[i]);
+            fds[i] = -1;
         }
+        return false;
     }
     return true;
 }
@@ -187,21 +176,6 @@ static bool is_over(const struct relay *relays, size_t count)
     return true;
 }
 
-/* A process that did not finalize is a lost one to the agent, which then ends this task, too: it is
- * told when the last words have come, or when they are long in coming. */
-static void tpsingleton_serve(struct relay *relays, size_t count)
-{
-    bool told = false;
-    while (!is_over(relays, count)) {
-        bool left = relays[TO_LAUNCHER].state != RELAY_OPEN;
-        if (relay_turn(relays, count, left && !told ? LAST_WORDS : -1))
-            continue;
-        close(relays[TO_LAUNCHER].to);
-        relays[TO_PROCESS].state = RELAY_DEAF;
-        told = true;
-    }
-}
-
 static void pass_on(struct side *process, struct side *launcher, const int fds[STDIO])
 {
     struct relay relays[RELAYS] = {
@@ -211,7 +185,18 @@ static void pass_on(struct side *process, struct side *launcher, const int fds[S
         [OUTPUT] = {.from = fds[1], .to = STDOUT_FILENO, .alone = true},
         [ERRORS] = {.from = fds[2], .to = STDERR_FILENO, .alone = true},
     };
-    tpsingleton_serve(relays, fds[0] < 0 ? INPUT : RELAYS);
+    size_t count = fds[0] < 0 ? INPUT : RELAYS;
+    bool told = false;
+    while (!is_over(relays, count)) {
+        bool left = relays[TO_LAUNCHER].state != RELAY_OPEN;
+        if (relay_turn(relays, count, left && !told ? LAST_WORDS : -1))
+            continue;
+        /* A process that did not finalize is a lost one to the agent, which then ends this task, too. So the
+         * agent is told when the last words have come, or when they are long in coming. */
+        close(relays[TO_LAUNCHER].to);
+        relays[TO_PROCESS].state = RELAY_DEAF;
+        told = true;
+    }
     for (size_t i = 0; i < RELAYS; i++)
         buf_free(&relays[i].held);
 }
