@@ -25,18 +25,6 @@ static bool same_step(const void *owner, uint32_t number, const void *thing)
     return memcmp((const struct step *)owner + number, thing, sizeof(struct step)) == 0;
 }
 
-static uint32_t number_step(struct steps *steps, struct step step)
-{
-    uint32_t known = steps->table.count;
-    uint64_t hash = hash_table_hash(hash_table_hash(1, step.before), step.property);
-    uint32_t number = hash_table_intern(&steps->table, hash, same_step, steps->list, &step);
-    if (number < known)
-        return number + 1;
-    steps->list = array_grow(steps->list, known, sizeof(*steps->list));
-    steps->list[number] = step;
-    return number + 1;
-}
-
 static uint32_t *number_properties(const struct rset *R)
 {
     uint32_t *numbers = mem_array(R->nnodes, sizeof(*numbers)), property = 0;
@@ -47,9 +35,19 @@ static uint32_t *number_properties(const struct rset *R)
     {
         const char *text = json_string_value(value);
         struct idset *ranks = idset_decode(text ? text : "", NULL);
-        for (size_t i = 0; ranks && i < R->nnodes; i++)
-            if (idset_has(ranks, R->nodes[i].rank))
-                numbers[i] = number_step(&steps, (struct step){numbers[i], property});
+        for (size_t i = 0; ranks && i < R->nnodes; i++) {
+            if (!idset_has(ranks, R->nodes[i].rank))
+                continue;
+            struct step step = {numbers[i], property};
+            uint64_t hash = hash_table_hash(hash_table_hash(1, step.before), step.property);
+            uint32_t known = steps.table.count;
+            uint32_t number = hash_table_intern(&steps.table, hash, same_step, steps.list, &step);
+            if (number == known) {
+                steps.list = array_grow(steps.list, known, sizeof(*steps.list));
+                steps.list[number] = step;
+            }
+            numbers[i] = number + 1;
+        }
         idset_free(ranks);
         property++;
     }
@@ -133,30 +131,21 @@ char *tpres_kind_properties(const struct tpres_kinds *kinds, const struct tpres_
 
 /* ---- topology ---- */
 
-static uint32_t count_domains(const struct scheduling_tree *tree, const char *name)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 1; i < tree->ndomains; i++)
-        count += strcmp(tree->domains[i].name, name) == 0;
-    return count;
-}
-
-static bool is_first_of_name(const struct scheduling_tree *tree, uint32_t domain)
-{
-    for (uint32_t i = 1; i < domain; i++)
-        if (strcmp(tree->domains[i].name, tree->domains[domain].name) == 0)
-            return false;
-    return true;
-}
-
 char *tpres_kind_topology(const struct tpres_kinds *kinds, const struct tpres_kind *kind)
 {
     struct buf out = BUF_INIT;
     const struct scheduling_tree *tree =
         kind->tree < 0 ? NULL : &kinds->localities->trees[kind->tree];
-    for (uint32_t i = 1; tree && i < tree->ndomains; i++)
-        if (is_first_of_name(tree, i))
-            buf_printf(&out, "%s%u %s", out.len ? ", " : "",
-                       count_domains(tree, tree->domains[i].name), tree->domains[i].name);
+    for (uint32_t i = 1; tree && i < tree->ndomains; i++) {
+        const char *name = tree->domains[i].name;
+        uint32_t before = 0, count = 0; /* domains of this name: in front of this one, and in all */
+        for (uint32_t j = 1; j < tree->ndomains; j++)
+            if (strcmp(tree->domains[j].name, name) == 0) {
+                before += j < i;
+                count++;
+            }
+        if (!before)
+            buf_printf(&out, "%s%u %s", out.len ? ", " : "", count, name);
+    }
     return buf_take_text(&out);
 }

@@ -26,37 +26,15 @@ struct picture {
     size_t lines;
 };
 
-static void number_domains(struct picture *picture)
-{
-    const struct scheduling_domain *domains = picture->tree->domains;
-    picture->number = mem_array(picture->tree->ndomains, sizeof(*picture->number));
-    for (uint32_t i = 1; i < picture->tree->ndomains; i++)
-        for (uint32_t j = i; j-- > 1;)
-            if (strcmp(domains[j].name, domains[i].name) == 0) {
-                picture->number[i] = picture->number[j] + 1;
-                break;
-            }
-}
-
-static char *label_of(const struct picture *picture, uint32_t domain)
-{
-    const char *name = picture->tree->domains[domain].name;
-    return mem_format("%.40s %u  ", name, picture->number[domain]);
-}
-
-static bool is_around(const struct picture *picture, uint32_t outer, uint32_t inner)
-{
-    return outer <= inner && inner < picture->tree->domains[outer].end;
-}
-
 /* Labels from the outermost; blanks for those that the line before had. */
 static void say_labels(struct picture *picture, uint32_t domain)
 {
+    const struct scheduling_domain *here = &picture->tree->domains[domain];
     if (domain == 0)
         return;
-    say_labels(picture, picture->tree->domains[domain].up);
-    char *label = label_of(picture, domain);
-    if (picture->said && is_around(picture, domain, picture->said))
+    say_labels(picture, here->up);
+    char *label = mem_format("%.40s %u  ", here->name, picture->number[domain]);
+    if (domain <= picture->said && picture->said < here->end)
         buf_printf(picture->out, "%*s", (int)strlen(label), "");
     else
         buf_add_text(picture->out, label);
@@ -126,7 +104,14 @@ void tpres_kind_draw(const struct tpres_kinds *kinds, const struct tpres_kind *k
     }
     buf_add_char(out, '\n');
     picture.tree = &kinds->localities->trees[kind->tree];
-    number_domains(&picture);
+    const struct scheduling_domain *domains = picture.tree->domains;
+    picture.number = mem_array(picture.tree->ndomains, sizeof(*picture.number));
+    for (uint32_t i = 1; i < picture.tree->ndomains; i++) {
+        uint32_t last = i - 1; /* the one of its name in front of it */
+        while (last > 0 && strcmp(domains[last].name, domains[i].name) != 0)
+            last--;
+        picture.number[i] = last > 0 ? picture.number[last] + 1 : 0;
+    }
     draw_domain(&picture, 0);
     if (picture.lines > MAX_LINES)
         buf_printf(out, "%*sand %zu more lines\n", INDENT, "", picture.lines - MAX_LINES);

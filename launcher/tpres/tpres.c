@@ -125,8 +125,10 @@ static int tpres_run(struct tpres_call *call)
 {
     struct error err = ERROR_INIT;
     call->out = terminal_stream(STDOUT_FILENO);
-    if (!call->out)
-        return error_set(&err, "out of memory"), tpres_refuse(call, &err, 1);
+    if (!call->out) {
+        error_set(&err, "out of memory");
+        return tpres_refuse(call, &err, 1);
+    }
     int status = call->method->run(call, &err);
     if (status < 0)
         status = err.kind == ERROR_USAGE ? 2 : 1;
@@ -134,8 +136,10 @@ static int tpres_run(struct tpres_call *call)
     bool lost = fflush(call->out) != 0 || ferror(call->out);
     const char *reason = errno ? strerror(errno) : "an earlier write failed";
     lost = fclose(call->out) != 0 || lost;
-    if (status == 0 && lost)
-        status = 1, error_set(&err, "stdout: cannot write: %s", reason);
+    if (status == 0 && lost) {
+        status = 1;
+        error_set(&err, "stdout: cannot write: %s", reason);
+    }
     return status ? tpres_refuse(call, &err, status) : 0;
 }
 

@@ -126,7 +126,10 @@ int tpres_write(struct tpres_call *call, struct rset *R, struct error *err);
 int tpres_wants_json(const struct tpres_call *call, struct error *err);
 void tpres_write_json(struct tpres_call *call, json_t *value); /* takes it; a line */
 
-/* This machine as an R with one node of rank 0. */
+/* The ids of a node's GPUs; caller frees. */
+struct topo;
+struct idset *tpres_gpus_of(const struct topo *topo);
+/* This machine as an R with one node of rank 0; NULL with a sentence. */
 struct rset *tpres_this_machine(struct error *err);
 
 /* tpres_make.c: what a batch system gave the job that this process is in; "auto": whichever there

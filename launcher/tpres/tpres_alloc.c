@@ -13,24 +13,6 @@ struct question {
     struct constraint *constraint; /* or NULL */
 };
 
-static struct request *tpres_alloc_read_request(const char *text, struct error *err)
-{
-    struct shape *shape = shape_decode(text, err);
-    struct request *request = shape ? request_from_shape(shape, err) : NULL;
-    if (!request && error_text(err))
-        error_usage(err, "%s", error_text(err));
-    shape_free(shape);
-    return request;
-}
-
-static struct rset *read_pool(struct tpres_call *call, struct error *err)
-{
-    const char *path = tpres_value(call, TPRES_RESOURCES);
-    if (!path && isatty(STDIN_FILENO))
-        return tpres_this_machine(err);
-    return tpres_read(call, path ? path : "-", err);
-}
-
 /* All that any of the --held files has; they may number hosts differently. */
 static int read_held(struct tpres_call *call, struct rset **held, struct error *err)
 {
@@ -55,73 +37,55 @@ static int read_held(struct tpres_call *call, struct rset **held, struct error *
 static int read_question(struct tpres_call *call, struct question *question, struct error *err)
 {
     const char *requires = tpres_value(call, TPRES_REQUIRES);
-    question->request = tpres_alloc_read_request(call->words[0], err);
+    const char *path = tpres_value(call, TPRES_RESOURCES);
+    struct shape *shape = shape_decode(call->words[0], err);
+    question->request = shape ? request_from_shape(shape, err) : NULL;
+    shape_free(shape);
     if (!question->request)
-        return -1;
+        return error_usage(err, "%s", error_text(err));
     if (requires && !(question->constraint = constraint_decode(requires, err)))
         return error_usage(err, "--requires: %s", error_text(err));
-    question->R = read_pool(call, err);
+    question->R = !path && isatty(STDIN_FILENO) ? tpres_this_machine(err)
+                                                : tpres_read(call, path ? path : "-", err);
     return question->R ? read_held(call, &question->held, err) : -1;
 }
 
-static void question_clear(struct question *question)
-{
-    rset_free(question->R);
-    rset_free(question->held);
-    request_free(question->request);
-    constraint_free(question->constraint);
-}
-
-static json_t *set_json(const struct idset *set)
-{
-    char *text = idset_encode(set);
-    json_t *value = json_string(text);
-    free(text);
-    return value;
-}
-
-static json_t *slots_json(const struct treepool_grant *grant)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < grant->nslots; i++) {
-        const struct treepool_slot *slot = &grant->slots[i];
-        json_array_append_new(list,
-                              json_pack("{s:I,s:o,s:o}", "rank", (json_int_t)slot->rank, "cores",
-                                        set_json(slot->cores), "gpus", set_json(slot->gpus)));
-    }
-    return list;
-}
-
+/* R, and with --slots what each slot of it has. */
 static void write_grant(struct tpres_call *call, const struct treepool_grant *grant)
 {
     json_t *R = rset_to_json(grant->R);
-    if (tpres_value(call, TPRES_SLOTS))
-        R = json_pack("{s:o,s:o}", "R", R, "slots", slots_json(grant));
-    tpres_write_json(call, R);
-}
-
-static int ask(struct tpres_call *call, const struct question *question, struct error *err)
-{
-    struct treepool_grant *grant = NULL;
-    switch (treepool_allocate(question->R, question->held, question->request, question->constraint,
-                              &grant, err)) {
-    case TREEPOOL_GRANTED:
-        write_grant(call, grant);
-        treepool_grant_free(grant);
-        return 0;
-    case TREEPOOL_NEVER:
-        return TPRES_NEVER;
-    default:
-        return -1;
+    if (tpres_value(call, TPRES_SLOTS)) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < grant->nslots; i++) {
+            const struct treepool_slot *slot = &grant->slots[i];
+            char *cores = idset_encode(slot->cores), *gpus = idset_encode(slot->gpus);
+            json_array_append_new(list, json_pack("{s:I,s:s,s:s}", "rank", (json_int_t)slot->rank,
+                                                  "cores", cores, "gpus", gpus));
+            free(cores);
+            free(gpus);
+        }
+        R = json_pack("{s:o,s:o}", "R", R, "slots", list);
     }
+    tpres_write_json(call, R);
 }
 
 int tpres_alloc(struct tpres_call *call, struct error *err)
 {
     struct question question = {0};
+    struct treepool_grant *grant = NULL;
     int rc = read_question(call, &question, err);
-    if (rc == 0)
-        rc = ask(call, &question, err);
-    question_clear(&question);
+    if (rc == 0) {
+        enum treepool_answer answer = treepool_allocate(question.R, question.held, question.request,
+                                                        question.constraint, &grant, err);
+        rc = answer == TREEPOOL_GRANTED ? 0 : answer == TREEPOOL_NEVER ? TPRES_NEVER : -1;
+    }
+    if (grant) {
+        write_grant(call, grant);
+        treepool_grant_free(grant);
+    }
+    rset_free(question.R);
+    rset_free(question.held);
+    request_free(question.request);
+    constraint_free(question.constraint);
     return rc;
 }

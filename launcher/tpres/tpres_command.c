@@ -128,32 +128,26 @@ const char *tpres_value(const struct tpres_call *call, enum tpres_option option)
 
 /* ---- the line ---- */
 
-static int say_no_method(const struct tpres_method *methods, const char *word, struct error *err)
+static int find_method(const struct tpres_method *methods, const char *word,
+                       struct tpres_call *call, struct error *err)
 {
     const char *names[64];
     size_t n = 0;
-    for (const struct tpres_method *method = methods; method->name && n < 63; method++)
+    if (!word)
+        return error_usage(err, "missing method");
+    for (const struct tpres_method *method = methods; method->name && n < 63; method++) {
+        if (strcmp(method->name, word) == 0) {
+            call->method = method;
+            return 0;
+        }
         names[n++] = method->name;
+    }
     names[n] = NULL;
     const char *near = edit_distance_word(names, word, strlen(word));
     if (near)
         return error_usage(err, "unknown method %s: the nearest is %s",
                            excerpt(word, strlen(word)).text, near);
     return error_usage(err, "unknown method %s", excerpt(word, strlen(word)).text);
-}
-
-static int find_method(const struct tpres_method *methods, const char *word,
-                       struct tpres_call *call, struct error *err)
-{
-    const struct tpres_method *method = methods;
-    if (!word)
-        return error_usage(err, "missing method");
-    while (method->name && strcmp(method->name, word) != 0)
-        method++;
-    if (!method->name)
-        return say_no_method(methods, word, err);
-    call->method = method;
-    return 0;
 }
 
 static int check_operands(const struct tpres_call *call, struct error *err)
@@ -212,18 +206,6 @@ void tpres_call_clear(struct tpres_call *call)
 
 /* ---- help ---- */
 
-static void help_option(struct buf *help, const struct tpres_offer *offer)
-{
-    const struct tpres_option_row *row = &tpres_options[offer->option];
-    char letter[8] = "";
-    if (row->letter)
-        snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-    char *left = mem_format("%s--%s%s%s", letter, row->name, row->argument ? " " : "",
-                            row->argument ? row->argument : "");
-    buf_printf(help, "  %-*s %s\n", HELP_COLUMNS, left, offer->help);
-    free(left);
-}
-
 static char *help_of_method(const struct tpres_method *method)
 {
     struct buf help = BUF_INIT;
@@ -233,8 +215,16 @@ static char *help_of_method(const struct tpres_method *method)
         buf_printf(&help, "\n%s", method->help);
     if (method->offers->help)
         buf_add_text(&help, "\n");
-    for (const struct tpres_offer *offer = method->offers; offer->help; offer++)
-        help_option(&help, offer);
+    for (const struct tpres_offer *offer = method->offers; offer->help; offer++) {
+        const struct tpres_option_row *row = &tpres_options[offer->option];
+        char letter[8] = "";
+        if (row->letter)
+            snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+        char *left = mem_format("%s--%s%s%s", letter, row->name, row->argument ? " " : "",
+                                row->argument ? row->argument : "");
+        buf_printf(&help, "  %-*s %s\n", HELP_COLUMNS, left, offer->help);
+        free(left);
+    }
     return buf_take_text(&help);
 }
 

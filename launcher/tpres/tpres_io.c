@@ -13,35 +13,24 @@
 #include "launcher/spec/field_words.h"
 #include "launcher/tpres/tpres.h"
 
-static int tpres_io_read_file(struct tpres_call *call, const char *path, const char *name,
-                              size_t most, struct buf *text, struct error *err)
-{
-    bool is_stdin = strcmp(path, "-") == 0;
-    if (is_stdin && call->stdin_read)
-        return error_usage(err, "- is given twice: stdin can be read only once");
-    call->stdin_read = call->stdin_read || is_stdin;
-    return file_text_read(path, name, most, text, err);
-}
-
-static struct rset *decode(const struct buf *text, struct error *err)
-{
-    struct rset *R = rset_decode(buf_bytes(text), text->len, err);
-    if (R && scheduling_check(R, err) < 0) {
-        rset_free(R);
-        R = NULL;
-    }
-    return R;
-}
-
 struct rset *tpres_read(struct tpres_call *call, const char *path, struct error *err)
 {
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
+    bool is_stdin = strcmp(path, "-") == 0;
+    if (is_stdin && call->stdin_read) {
+        error_usage(err, "- is given twice: stdin can be read only once");
+        return NULL;
+    }
+    call->stdin_read = call->stdin_read || is_stdin;
     char *name = file_text_name("R file", path);
-    if (tpres_io_read_file(call, path, name, RSET_MAX_TEXT, &text, err) == 0) {
-        R = decode(&text, err);
-        if (!R)
+    if (file_text_read(path, name, RSET_MAX_TEXT, &text, err) == 0) {
+        R = rset_decode(buf_bytes(&text), text.len, err);
+        if (!R || scheduling_check(R, err) < 0) {
             error_prefix(err, "%s", name);
+            rset_free(R);
+            R = NULL;
+        }
     }
     buf_free(&text);
     free(name);
@@ -115,16 +104,22 @@ int tpres_wants_json(const struct tpres_call *call, struct error *err)
                        excerpt(format, strlen(format)).text);
 }
 
+struct idset *tpres_gpus_of(const struct topo *topo)
+{
+    struct idset *gpus = idset_new();
+    for (size_t i = 0; i < topo->ngpus; i++)
+        idset_add(gpus, topo->gpus[i].id);
+    return gpus;
+}
+
 struct rset *tpres_this_machine(struct error *err)
 {
     struct topo *topo = topo_load_local(err);
     if (!topo)
         return NULL;
     struct rset *R = rset_new();
-    struct idset *cores = topo_allowed_cores(topo), *gpus = idset_new();
+    struct idset *cores = topo_allowed_cores(topo), *gpus = tpres_gpus_of(topo);
     char *name = localhost_name();
-    for (size_t i = 0; i < topo->ngpus; i++)
-        idset_add(gpus, topo->gpus[i].id);
     rset_append(R, 0, name, cores, gpus);
     R->scheduling = json_pack("{s:s,s:[{s:s,s:o}]}", "writer", SCHEDULING_WRITER, "children",
                               "ranks", "0", "topo", topo_to_treepool(topo, cores, gpus));
@@ -133,11 +128,6 @@ struct rset *tpres_this_machine(struct error *err)
     idset_free(gpus);
     topo_free(topo);
     return R;
-}
-
-static bool is_number(const char *text)
-{
-    return *text && strspn(text, "0123456789") == strlen(text);
 }
 
 int tpres_amount_decode(const struct tpres_call *call, enum tpres_option option, bool zero,
@@ -151,7 +141,7 @@ int tpres_amount_decode(const struct tpres_call *call, enum tpres_option option,
         amount->count = 0;
         return 0;
     }
-    if (is_number(text)) {
+    if (*text && strspn(text, "0123456789") == strlen(text)) {
         if (spec_number_decode(text, IDSET_MAX, &amount->count, err) == 0)
             return 0;
         return error_usage(err, "--%s: %s", name, error_text(err));

@@ -55,19 +55,6 @@ static struct hostfile *tpres_make_read_hosts(const char *option, const char *te
 
 /* ---- what a node has ---- */
 
-static int say_empty(const char *host, struct error *err)
-{
-    return error_usage(err, "%s: none of --cores is in its topology", host);
-}
-
-static struct idset *gpus_of_topo(const struct topo *topo)
-{
-    struct idset *gpus = idset_new();
-    for (size_t i = 0; i < topo->ngpus; i++)
-        idset_add(gpus, topo->gpus[i].id);
-    return gpus;
-}
-
 /* What is asked for and not there would be missing in R without a word. */
 static int check_known(const struct tpres_amount *amount, const struct idset *there,
                        const char *option, const char *what, struct error *err)
@@ -82,34 +69,12 @@ static int check_known(const struct tpres_amount *amount, const struct idset *th
     return -1;
 }
 
-/* A number of cores is the most that a node is to have. A topology without any GPU says nothing of
- * them: there they are as --gpus has them. */
-static int check_amounts(const struct making *making, const struct idset *cores,
-                         const struct idset *gpus, struct error *err)
-{
-    if (making->cores.ids && check_known(&making->cores, cores, "cores", "cores", err) < 0)
-        return -1;
-    return idset_empty(gpus) ? 0 : check_known(&making->gpus, gpus, "gpus", "GPUs", err);
-}
-
-static void add_localities(struct making *making, const struct topo *topo,
-                           const struct idset *ranks, const struct idset *cores,
-                           const struct idset *gpus)
-{
-    char *text = idset_encode(ranks);
-    if (!making->children)
-        making->children = json_array();
-    json_array_append_new(making->children, json_pack("{s:s,s:o}", "ranks", text, "topo",
-                                                      topo_to_treepool(topo, cores, gpus)));
-    free(text);
-}
-
 static int tpres_make_add_node(struct making *making, const char *host, const struct idset *cores,
                                const struct idset *gpus, struct idset *ranks, struct error *err)
 {
     uint32_t rank = (uint32_t)making->R->nnodes;
     if (idset_empty(cores))
-        return say_empty(host, err);
+        return error_usage(err, "%s: none of --cores is in its topology", host);
     rset_append(making->R, rank, host, cores, gpus);
     idset_add(ranks, rank);
     return 0;
@@ -119,15 +84,27 @@ static int tpres_make_add_node(struct making *making, const char *host, const st
 static int add_alike(struct making *making, const struct node_list *nodes, const struct topo *topo,
                      struct error *err)
 {
-    struct idset *all = topo_allowed_cores(topo), *there = gpus_of_topo(topo);
+    struct idset *all = topo_allowed_cores(topo), *there = tpres_gpus_of(topo);
     struct idset *cores = tpres_amount_of(&making->cores, all);
     struct idset *gpus = tpres_amount_of(&making->gpus, idset_empty(there) ? NULL : there);
     struct idset *ranks = idset_new();
-    int rc = check_amounts(making, all, there, err);
+    int rc = 0;
+    /* A number of cores is the most that a node is to have. A topology without any GPU says nothing
+     * of them: there they are as --gpus has them. */
+    if (making->cores.ids)
+        rc = check_known(&making->cores, all, "cores", "cores", err);
+    if (rc == 0 && !idset_empty(there))
+        rc = check_known(&making->gpus, there, "gpus", "GPUs", err);
     for (size_t i = 0; i < nodes->count && rc == 0; i++)
         rc = tpres_make_add_node(making, nodes->list[i].host, cores, gpus, ranks, err);
-    if (rc == 0)
-        add_localities(making, topo, ranks, cores, gpus);
+    if (rc == 0) {
+        char *text = idset_encode(ranks);
+        if (!making->children)
+            making->children = json_array();
+        json_array_append_new(making->children, json_pack("{s:s,s:o}", "ranks", text, "topo",
+                                                          topo_to_treepool(topo, cores, gpus)));
+        free(text);
+    }
     idset_free(ranks);
     idset_free(gpus);
     idset_free(cores);
@@ -196,61 +173,45 @@ static const char *description_of(const char *spec)
                : spec;
 }
 
-static struct topo *load_topology(const char *description, struct error *err)
-{
-    struct topo *topo = description[0] == '@' ? topo_load_xml(description + 1, err)
-                                              : topo_load_synthetic(description, err);
-    if (!topo)
-        error_usage(err, "--topology: %s", error_text(err));
-    return topo;
-}
-
-static struct hostfile *hosts_of_spec(const char *spec, const char *description, struct error *err)
-{
-    char *hosts = mem_copy_text_n(spec, (size_t)(description - spec) - 1);
-    struct hostfile *file = tpres_make_read_hosts("--topology", hosts, err);
-    free(hosts);
-    return file;
-}
-
 /* `named`: of --hosts or --hostfile, which a description without hosts is for; or NULL. */
 static int add_topology(struct making *making, const char *spec, const struct node_list *named,
                         struct error *err)
 {
     const char *description = description_of(spec);
+    struct node_list *own = NULL; /* the hosts that stand in front of the description */
+    struct topo *topo = NULL;
     if (description == spec && !named)
         return error_usage(err, "--topology %s: missing hosts (expected HOSTLIST=SPEC, or --hosts)",
                            excerpt(spec, strlen(spec)).text);
     if (description != spec && named)
         return error_usage(err,
                            "--topology and --hosts both name the hosts: leave one of them out");
-    struct hostfile *file = description == spec ? NULL : hosts_of_spec(spec, description, err);
-    struct topo *topo = file || description == spec ? load_topology(description, err) : NULL;
-    struct node_list *own =
-        topo && file ? node_list_from_entries(file, mem_copy_text("make")) : NULL;
+    if (description != spec) {
+        char *hosts = mem_copy_text_n(spec, (size_t)(description - spec) - 1);
+        struct hostfile *file = tpres_make_read_hosts("--topology", hosts, err);
+        own = file ? node_list_from_entries(file, mem_copy_text("make")) : NULL;
+        hostfile_free(file);
+        free(hosts);
+    }
+    if (own || named) {
+        topo = description[0] == '@' ? topo_load_xml(description + 1, err)
+                                     : topo_load_synthetic(description, err);
+        if (!topo)
+            error_usage(err, "--topology: %s", error_text(err));
+    }
     int rc = topo ? add_alike(making, own ? own : named, topo, err) : -1;
     node_list_free(own);
-    hostfile_free(file);
     topo_free(topo);
-    return rc;
-}
-
-static int check_hosts(const struct rset *R, struct error *err)
-{
-    struct host_index *index = host_index_new(R->nnodes);
-    int rc = 0;
-    for (size_t i = 0; i < R->nnodes && rc == 0; i++)
-        if (host_index_add(index, R->nodes[i].host, i) != HOST_INDEX_NONE)
-            rc = error_usage(err, "--topology: %s is described twice", R->nodes[i].host);
-    host_index_free(index);
     return rc;
 }
 
 static int tpres_make_add_all(struct making *making, const struct node_list *named,
                               struct error *err)
 {
+    const struct rset *R = making->R;
     const char *spec;
     size_t count = 0;
+    int rc = 0;
     for (size_t at = 0; (spec = tpres_next(making->call, TPRES_TOPOLOGY, &at)); count++)
         if (add_topology(making, spec, named, err) < 0)
             return -1;
@@ -258,80 +219,59 @@ static int tpres_make_add_all(struct making *making, const struct node_list *nam
         return error_usage(
             err,
             "missing hosts (expected --hosts, --hostfile, --from or --topology HOSTLIST=SPEC)");
-    return count ? check_hosts(making->R, err) : add_counted(making, named, err);
+    if (!count)
+        return add_counted(making, named, err);
+    struct host_index *index = host_index_new(R->nnodes);
+    for (size_t i = 0; i < R->nnodes && rc == 0; i++)
+        if (host_index_add(index, R->nodes[i].host, i) != HOST_INDEX_NONE)
+            rc = error_usage(err, "--topology: %s is described twice", R->nodes[i].host);
+    host_index_free(index);
+    return rc;
 }
 
 /* ---- properties ---- */
 
-static struct idset *all_ranks(const struct rset *R)
-{
-    struct idset *ranks = idset_new();
-    for (size_t i = 0; i < R->nnodes; i++)
-        idset_add(ranks, R->nodes[i].rank);
-    return ranks;
-}
-
-/* A property that comes again is one of all these ranks. */
-static void join_ranks(const struct rset *R, const char *name, struct idset *ranks)
-{
-    const char *text = json_string_value(json_object_get(R->properties, name));
-    struct idset *before = text ? idset_decode(text, NULL) : NULL;
-    idset_add_set(ranks, before);
-    idset_free(before);
-}
-
-static int add_property(struct making *making, const char *text, struct error *err)
+/* NAME[:RANKS]. A property that comes again is one of all these ranks. */
+static int add_property(struct rset *R, const char *text, struct error *err)
 {
     size_t len = strcspn(text, ":");
     char *name = mem_copy_text_n(text, len);
-    struct idset *ranks = text[len] ? idset_decode(text + len + 1, err) : all_ranks(making->R);
+    struct idset *ranks = text[len] ? idset_decode(text + len + 1, err) : idset_new();
     int rc = ranks ? 0 : error_usage(err, "--property %s: %s", name, error_text(err));
+    for (size_t i = 0; !text[len] && i < R->nnodes; i++)
+        idset_add(ranks, R->nodes[i].rank);
     if (ranks) {
-        join_ranks(making->R, name, ranks);
+        const char *old = json_string_value(json_object_get(R->properties, name));
+        struct idset *before = old ? idset_decode(old, NULL) : NULL;
+        idset_add_set(ranks, before);
         char *set = idset_encode(ranks);
-        if (!making->R->properties)
-            making->R->properties = json_object();
-        if (json_object_set_new(making->R->properties, name, json_string(set)) < 0)
+        if (!R->properties)
+            R->properties = json_object();
+        if (json_object_set_new(R->properties, name, json_string(set)) < 0)
             rc = error_usage(err, "--property: %s is not UTF-8", excerpt(name, len).text);
         free(set);
+        idset_free(before);
     }
     idset_free(ranks);
     free(name);
     return rc;
 }
 
-/* What was put together is held to what any R is held to. */
-static int check_made(const struct rset *R, struct error *err)
+static int add_properties(struct making *making, struct error *err)
 {
-    json_t *value = rset_to_json(R);
+    const char *text;
+    for (size_t at = 0; (text = tpres_next(making->call, TPRES_PROPERTY, &at));)
+        if (add_property(making->R, text, err) < 0)
+            return -1;
+    /* What was put together is held to what any R is held to. */
+    json_t *value = rset_to_json(making->R);
     struct rset *again = rset_from_json(value, err);
     json_decref(value);
     rset_free(again);
     return again ? 0 : -1;
 }
 
-static int add_properties(struct making *making, struct error *err)
-{
-    const char *text;
-    for (size_t at = 0; (text = tpres_next(making->call, TPRES_PROPERTY, &at));)
-        if (add_property(making, text, err) < 0)
-            return -1;
-    return check_made(making->R, err);
-}
-
 /* ---- make ---- */
-
-static int tpres_make_make(struct making *making, const struct node_list *named, struct error *err)
-{
-    if (tpres_amount_decode(making->call, TPRES_CORES, false, &making->cores, err) < 0 ||
-        tpres_amount_decode(making->call, TPRES_GPUS, true, &making->gpus, err) < 0 ||
-        tpres_make_add_all(making, named, err) < 0 || add_properties(making, err) < 0)
-        return -1;
-    if (making->children)
-        making->R->scheduling =
-            json_pack("{s:s,s:O}", "writer", SCHEDULING_WRITER, "children", making->children);
-    return 0;
-}
 
 static size_t count_given(const struct tpres_call *call, enum tpres_option option)
 {
@@ -372,12 +312,18 @@ int tpres_make(struct tpres_call *call, struct error *err)
     struct making making = {.call = call, .R = rset_new()};
     size_t count;
     struct node_list *named = read_named(call, &count, err);
-    int rc = count && !named ? -1 : tpres_make_make(&making, named, err);
-    if (rc < 0) {
+    bool made = (named || !count) &&
+                tpres_amount_decode(call, TPRES_CORES, false, &making.cores, err) == 0 &&
+                tpres_amount_decode(call, TPRES_GPUS, true, &making.gpus, err) == 0 &&
+                tpres_make_add_all(&making, named, err) == 0 && add_properties(&making, err) == 0;
+    if (made && making.children) {
+        making.R->scheduling =
+            json_pack("{s:s,s:O}", "writer", SCHEDULING_WRITER, "children", making.children);
+    } else if (!made) {
         rset_free(making.R);
         making.R = NULL;
     }
-    rc = tpres_write(call, making.R, err);
+    int rc = tpres_write(call, making.R, err);
     json_decref(making.children);
     idset_free(making.cores.ids);
     idset_free(making.gpus.ids);
@@ -385,7 +331,7 @@ int tpres_make(struct tpres_call *call, struct error *err)
     return rc;
 }
 
-/* tpres make --from: the nodes of a batch job. */
+/* ---- --from: the nodes of a batch job ---- */
 
 static const struct {
     const char *word, *name;
@@ -399,30 +345,24 @@ static const struct {
     {"mpi-operator", "MPI Operator"},
 };
 
-static const struct batch_system *find_system(const char *word, struct error *err)
-{
-    for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++)
-        if (strcmp(systems[i].word, word) == 0)
-            return batch_system_named(systems[i].name);
-    error_usage(err, "--from %s: expected slurm, pbs, lsf, flux, sge, kubernetes or auto",
-                excerpt(word, strlen(word)).text);
-    return NULL;
-}
-
 struct node_list *tpres_from(const char *word, struct error *err)
 {
     bool any = strcmp(word, "auto") == 0;
-    const struct batch_system *source =
-        any ? batch_system_find(BATCH_SYSTEM_BATCH) : find_system(word, err);
-    if (!source && any)
+    const struct batch_system *source = any ? batch_system_find(BATCH_SYSTEM_BATCH) : NULL;
+    for (size_t i = 0; !any && i < sizeof(systems) / sizeof(systems[0]); i++)
+        if (strcmp(systems[i].word, word) == 0)
+            source = batch_system_named(systems[i].name);
+    if (source && batch_system_is_there(source))
+        return batch_system_nodes(source, clock_wall_seconds(), err);
+    if (source)
+        error_set(err, "--from %s: this is not inside a job of %s: %s is not set", word,
+                  batch_system_name(source), batch_system_variable(source));
+    else if (any)
         error_set(err,
                   "--from auto: this is not inside a batch job (none of SLURM_JOB_ID, PBS_JOBID, "
                   "LSB_JOBID, PE_HOSTFILE, FLUX_JOB_ID and K_MPI_JOB_ROLE is set)");
-    if (!source)
-        return NULL;
-    if (batch_system_is_there(source))
-        return batch_system_nodes(source, clock_wall_seconds(), err);
-    error_set(err, "--from %s: this is not inside a job of %s: %s is not set", word,
-              batch_system_name(source), batch_system_variable(source));
+    else
+        error_usage(err, "--from %s: expected slurm, pbs, lsf, flux, sge, kubernetes or auto",
+                    excerpt(word, strlen(word)).text);
     return NULL;
 }

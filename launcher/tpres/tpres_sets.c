@@ -119,43 +119,28 @@ static int read_ranks(const struct tpres_call *call, const struct rset *R, struc
                                : error_set(err, "--ranks: %u is not in the resource set", first);
 }
 
-static int read_requires(const struct tpres_call *call, const struct rset *R, struct idset **ranks,
-                         struct error *err)
-{
-    const char *text = tpres_value(call, TPRES_REQUIRES);
-    if (!text)
-        return 0;
-    struct constraint *constraint = constraint_decode(text, err);
-    if (!constraint)
-        return error_usage(err, "--requires: %s", error_text(err));
-    *ranks = constraint_match(constraint, R);
-    constraint_free(constraint);
-    return 0;
-}
-
 static int read_choice(const struct tpres_call *call, const struct rset *R, struct choice *choice,
                        struct error *err)
 {
     const char *count = tpres_value(call, TPRES_COUNT);
+    const char *requires = tpres_value(call, TPRES_REQUIRES);
     *choice = (struct choice){.count = UINT32_MAX};
     if (named_read(call, TPRES_HOSTS, &choice->hosts, err) < 0 ||
         named_check(&choice->hosts, R, TPRES_HOSTS, err) < 0 ||
         named_read(call, TPRES_EXCLUDE, &choice->exclude, err) < 0 ||
         named_check(&choice->exclude, R, TPRES_EXCLUDE, err) < 0 ||
-        read_ranks(call, R, &choice->ranks, err) < 0 ||
-        read_requires(call, R, &choice->matching, err) < 0)
+        read_ranks(call, R, &choice->ranks, err) < 0)
         return -1;
+    if (requires) {
+        struct constraint *constraint = constraint_decode(requires, err);
+        if (!constraint)
+            return error_usage(err, "--requires: %s", error_text(err));
+        choice->matching = constraint_match(constraint, R);
+        constraint_free(constraint);
+    }
     if (count && spec_number_decode(count, SPEC_MAX_NUMBER, &choice->count, err) < 0)
         return error_usage(err, "--count: %s", error_text(err));
     return 0;
-}
-
-static void choice_clear(struct choice *choice)
-{
-    named_clear(&choice->hosts);
-    named_clear(&choice->exclude);
-    idset_free(choice->ranks);
-    idset_free(choice->matching);
 }
 
 static int check_chosen(const struct tpres_call *call, const struct rset *some, uint32_t wanted,
@@ -182,7 +167,10 @@ static struct rset *tpres_sets_choose(const struct tpres_call *call, const struc
             some = NULL;
         }
     }
-    choice_clear(&choice);
+    named_clear(&choice.hosts);
+    named_clear(&choice.exclude);
+    idset_free(choice.ranks);
+    idset_free(choice.matching);
     return some;
 }
 

@@ -74,19 +74,6 @@ static const char *writer_of(const struct rset *R)
 
 /* ---- the table ---- */
 
-static struct row row_of(const struct tpres_kinds *kinds, const struct tpres_kind *kind)
-{
-    return (struct row){{
-        [RANKS] = idset_encode_short(kind->ranks, 20),
-        [NODES] = mem_format("%zu", hostlist_count(kind->hosts)),
-        [HOSTS] = hostlist_encode_short(kind->hosts, 36),
-        [CORES] = idset_encode_short(kind->children->cores, 20),
-        [GPUS] = idset_encode_short(kind->children->gpus, 20),
-        [TOPOLOGY] = tpres_kind_topology(kinds, kind),
-        [PROPERTIES] = tpres_kind_properties(kinds, kind),
-    }};
-}
-
 /* Columns without anything in them have width 0 and are left out. */
 static void measure(const struct row *rows, size_t count, size_t widths[NCOLUMNS])
 {
@@ -118,8 +105,18 @@ static void say_table(struct buf *out, const struct tpres_kinds *kinds)
 {
     struct row *rows = mem_array(kinds->count, sizeof(*rows));
     size_t widths[NCOLUMNS];
-    for (size_t i = 0; i < kinds->count; i++)
-        rows[i] = row_of(kinds, &kinds->list[i]);
+    for (size_t i = 0; i < kinds->count; i++) {
+        const struct tpres_kind *kind = &kinds->list[i];
+        rows[i] = (struct row){{
+            [RANKS] = idset_encode_short(kind->ranks, 20),
+            [NODES] = mem_format("%zu", hostlist_count(kind->hosts)),
+            [HOSTS] = hostlist_encode_short(kind->hosts, 36),
+            [CORES] = idset_encode_short(kind->children->cores, 20),
+            [GPUS] = idset_encode_short(kind->children->gpus, 20),
+            [TOPOLOGY] = tpres_kind_topology(kinds, kind),
+            [PROPERTIES] = tpres_kind_properties(kinds, kind),
+        }};
+    }
     measure(rows, kinds->count, widths);
     say_row(out, titles, widths);
     for (size_t i = 0; i < kinds->count; i++) {
@@ -128,15 +125,6 @@ static void say_table(struct buf *out, const struct tpres_kinds *kinds)
             free(rows[i].cells[c]);
     }
     free(rows);
-}
-
-static void say_pictures(struct buf *out, const struct tpres_kinds *kinds)
-{
-    buf_add_char(out, '\n');
-    for (size_t i = 0; i < kinds->count && i < MAX_PICTURES; i++)
-        tpres_kind_draw(kinds, &kinds->list[i], out);
-    if (kinds->count > MAX_PICTURES)
-        buf_printf(out, "and %zu more kinds of node\n", kinds->count - MAX_PICTURES);
 }
 
 static void show_text(struct tpres_call *call, const struct tpres_kinds *kinds)
@@ -149,8 +137,13 @@ static void show_text(struct tpres_call *call, const struct tpres_kinds *kinds)
     if (writer && strcmp(writer, SCHEDULING_WRITER) != 0)
         buf_printf(&line, ", scheduling of %.40s", writer);
     buf_printf(&out, "%s\n", buf_text(&line));
-    if (tpres_value(call, TPRES_DRAW))
-        say_pictures(&out, kinds);
+    if (tpres_value(call, TPRES_DRAW)) {
+        buf_add_char(&out, '\n');
+        for (size_t i = 0; i < kinds->count && i < MAX_PICTURES; i++)
+            tpres_kind_draw(kinds, &kinds->list[i], &out);
+        if (kinds->count > MAX_PICTURES)
+            buf_printf(&out, "and %zu more kinds of node\n", kinds->count - MAX_PICTURES);
+    }
     fputs(buf_text(&out), call->out);
     buf_free(&out);
     buf_free(&line);
@@ -182,23 +175,20 @@ static json_t *total_json(const struct tpres_kinds *kinds)
     return value;
 }
 
-static json_t *kind_json(const struct tpres_kinds *kinds, const struct tpres_kind *kind)
-{
-    json_t *value = json_object();
-    json_object_set_new(value, "ranks", take_text(idset_encode(kind->ranks)));
-    json_object_set_new(value, "hosts", take_text(hostlist_encode(kind->hosts)));
-    json_object_set_new(value, "cores", take_text(idset_encode(kind->children->cores)));
-    json_object_set_new(value, "gpus", take_text(idset_encode(kind->children->gpus)));
-    json_object_set_new(value, "topology", take_text(tpres_kind_topology(kinds, kind)));
-    json_object_set_new(value, "properties", take_text(tpres_kind_properties(kinds, kind)));
-    return value;
-}
-
 static void show_json(struct tpres_call *call, const struct tpres_kinds *kinds)
 {
     json_t *value = total_json(kinds), *list = json_array();
-    for (size_t i = 0; i < kinds->count; i++)
-        json_array_append_new(list, kind_json(kinds, &kinds->list[i]));
+    for (size_t i = 0; i < kinds->count; i++) {
+        const struct tpres_kind *kind = &kinds->list[i];
+        json_t *one = json_object();
+        json_object_set_new(one, "ranks", take_text(idset_encode(kind->ranks)));
+        json_object_set_new(one, "hosts", take_text(hostlist_encode(kind->hosts)));
+        json_object_set_new(one, "cores", take_text(idset_encode(kind->children->cores)));
+        json_object_set_new(one, "gpus", take_text(idset_encode(kind->children->gpus)));
+        json_object_set_new(one, "topology", take_text(tpres_kind_topology(kinds, kind)));
+        json_object_set_new(one, "properties", take_text(tpres_kind_properties(kinds, kind)));
+        json_array_append_new(list, one);
+    }
     json_object_set_new(value, "kinds", list);
     tpres_write_json(call, value);
 }

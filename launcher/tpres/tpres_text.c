@@ -34,12 +34,6 @@ static int put_and_free(struct tpres_call *call, char *text)
     return 0;
 }
 
-static void join_lines(char *text)
-{
-    while ((text = strchr(text, '\n')))
-        *text = ',';
-}
-
 /* ---- idset ---- */
 
 static void *read_idset(const char *text, struct error *err)
@@ -232,8 +226,8 @@ static int convert(struct tpres_call *call, const struct kind *kind, struct erro
 {
     const struct form *form = find_form(call, kind->forms, err);
     char *text = form ? tpres_read_text(call, kind->most, err) : NULL;
-    if (text && kind->line_by_line)
-        join_lines(text);
+    for (char *at = text; kind->line_by_line && at && (at = strchr(at, '\n'));)
+        *at = ',';
     void *what = text ? kind->read(text, err) : NULL;
     int rc = what ? form->put(call, what, err) : -1;
     if (what)
