@@ -1,3 +1,4 @@
+/* Headers and the dynamic section of an ELF file, each read with a bound. */
 #include "launcher/linkage/elf_file.h"
 
 #include <elf.h>
@@ -202,18 +203,6 @@ static char *entry_text(const struct file *file, uint64_t value)
     return file_text_at(file, file->strings + value, file->strings_size - value);
 }
 
-static int read_texts(const struct file *file, struct elf_info *elf)
-{
-    uint64_t value;
-    if (find_entry(file, DT_SONAME, &value) && !(elf->soname = entry_text(file, value)))
-        return -1;
-    if (find_entry(file, DT_RPATH, &value) && !(elf->rpath = entry_text(file, value)))
-        return -1;
-    if (find_entry(file, DT_RUNPATH, &value) && !(elf->runpath = entry_text(file, value)))
-        return -1;
-    return 0;
-}
-
 static int read_needed(const struct file *file, struct elf_info *elf)
 {
     size_t total = 0;
@@ -232,16 +221,6 @@ static int read_needed(const struct file *file, struct elf_info *elf)
     return 0;
 }
 
-static bool has_helpers(const struct file *file)
-{
-    static const uint64_t tags[] = {DT_AUDIT, DT_DEPAUDIT, DT_AUXILIARY, DT_FILTER};
-    uint64_t value;
-    for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
-        if (find_entry(file, tags[i], &value))
-            return true;
-    return false;
-}
-
 static int read_dynamic(struct file *file, struct elf_info *elf)
 {
     const struct segment *dynamic = find_segment(file, PT_DYNAMIC);
@@ -253,9 +232,16 @@ static int read_dynamic(struct file *file, struct elf_info *elf)
     if (!find_entry(file, DT_NEEDED, &value) && !find_entry(file, DT_SONAME, &value) &&
         !find_entry(file, DT_RPATH, &value) && !find_entry(file, DT_RUNPATH, &value))
         return 0;
-    if (find_strings(file) < 0 || read_texts(file, elf) < 0)
+    if (find_strings(file) < 0)
         return -1;
-    elf->helpers = has_helpers(file);
+    if (find_entry(file, DT_SONAME, &value) && !(elf->soname = entry_text(file, value)))
+        return -1;
+    if (find_entry(file, DT_RPATH, &value) && !(elf->rpath = entry_text(file, value)))
+        return -1;
+    if (find_entry(file, DT_RUNPATH, &value) && !(elf->runpath = entry_text(file, value)))
+        return -1;
+    elf->helpers = find_entry(file, DT_AUDIT, &value) || find_entry(file, DT_DEPAUDIT, &value) ||
+                   find_entry(file, DT_AUXILIARY, &value) || find_entry(file, DT_FILTER, &value);
     elf->names = (struct elf_file_range){file->strings, file->strings_size};
     return read_needed(file, elf);
 }
@@ -302,26 +288,20 @@ int elf_file_read(int fd, struct elf_info *elf, struct error *err)
 
 /* ---- the head ---- */
 
-/* Type and machine stand at the same place in both classes. */
-static int read_kind(const struct file *file, struct elf_file_head *head)
-{
-    uint16_t kind[2];
-    if (file_at(file, EI_NIDENT, kind, sizeof(kind)) < 0)
-        return -1;
-    head->type = head->other_order ? __builtin_bswap16(kind[0]) : kind[0];
-    head->machine = head->other_order ? __builtin_bswap16(kind[1]) : kind[1];
-    return 0;
-}
-
 int elf_file_read_head(int fd, struct elf_file_head *head, struct error *err)
 {
     struct file file = {.fd = fd};
     struct headers headers;
+    uint16_t kind[2]; /* type and machine, which stand at the same place in both classes */
     *head = (struct elf_file_head){0};
     if (read_ident(&file, &head->other_order, err) < 0)
         return -1;
     head->bits = file.bits;
-    int rc = read_kind(&file, head);
+    int rc = file_at(&file, EI_NIDENT, kind, sizeof(kind));
+    if (rc == 0) {
+        head->type = head->other_order ? __builtin_bswap16(kind[0]) : kind[0];
+        head->machine = head->other_order ? __builtin_bswap16(kind[1]) : kind[1];
+    }
     if (rc == 0 && !head->other_order)
         rc = read_header(&file, &headers) < 0 || read_segments(&file, &headers) < 0 ||
                      read_interpreter(&file, &head->interpreter) < 0

@@ -1,3 +1,4 @@
+/* Why this host cannot execute a program: checked for each part before its tasks are started. */
 #include "launcher/linkage/executable.h"
 
 #include <dirent.h>
@@ -87,20 +88,17 @@ static bool magic_matches(const char *text, const char *bytes, size_t len)
     return true;
 }
 
-static bool extension_matches(const char *text, const char *path)
-{
-    const char *extension = handler_field(text, "extension ."), *dot = strrchr(path, '.');
-    size_t len = extension ? strcspn(extension, "\n") : 0;
-    return len && dot && strlen(dot + 1) == len && strncmp(dot + 1, extension, len) == 0;
-}
-
+/* By the first bytes, or by the end of the name. */
 static bool handler_takes(const char *file, const char *path, const char *bytes, size_t len)
 {
     struct buf text = BUF_INIT;
     file_read(file, &text);
     const char *handler = buf_text(&text);
-    bool takes = strncmp(handler, "enabled\n", 8) == 0 &&
-                 (magic_matches(handler, bytes, len) || extension_matches(handler, path));
+    const char *extension = handler_field(handler, "extension ."), *dot = strrchr(path, '.');
+    size_t size = extension ? strcspn(extension, "\n") : 0;
+    bool ends = size && dot && strlen(dot + 1) == size && strncmp(dot + 1, extension, size) == 0;
+    bool takes =
+        strncmp(handler, "enabled\n", 8) == 0 && (ends || magic_matches(handler, bytes, len));
     buf_free(&text);
     return takes;
 }
@@ -129,17 +127,6 @@ static bool has_handler(const struct executable *what, const char *path)
 
 /* ---- ELF ---- */
 
-/* Only the file of an interpreter has to be there: the kernel maps it. */
-static int check_loader(const struct executable *what, const char *loader, struct error *err)
-{
-    char *path = whole_path(what->source, loader);
-    int rc = access(path, X_OK), number = errno;
-    free(path);
-    if (rc == 0)
-        return 0;
-    return refuse_helper(err, "dynamic loader", loader, number);
-}
-
 static int check_elf(const struct executable *what, int fd, const char *path, struct error *err)
 {
     struct elf_file_head head;
@@ -161,7 +148,11 @@ static int check_elf(const struct executable *what, int fd, const char *path, st
                                           : head.type == ET_CORE ? "a core dump"
                                                                  : "of an unknown type"));
     } else if (head.interpreter) {
-        rc = check_loader(what, head.interpreter, err);
+        /* the file only has to be there: the kernel maps it */
+        char *loader = whole_path(what->source, head.interpreter);
+        if (access(loader, X_OK) < 0)
+            rc = refuse_helper(err, "dynamic loader", head.interpreter, errno);
+        free(loader);
     }
     free(head.interpreter);
     if (rc && has_handler(what, path)) {
@@ -175,22 +166,6 @@ static int check_elf(const struct executable *what, int fd, const char *path, st
 
 static int check_file(const struct executable_source *source, const char *path, int scripts,
                       struct error *err);
-
-static int carriage_return(const char *line, struct error *err)
-{
-    return executable_refuse(
-        err, NOT_FOUND,
-        mem_format("its first line \"%.*s\" ends with a carriage return (a text file of "
-                   "Windows): remove them from it, with dos2unix for example",
-                   (int)strcspn(line, "\r"), line));
-}
-
-/* env(1) looks for its first argument by name; others may strip what they are given. */
-static bool is_env(const char *interpreter)
-{
-    const char *slash = strrchr(interpreter, '/');
-    return strcmp(slash ? slash + 1 : interpreter, "env") == 0;
-}
 
 /* The interpreter is a file, which is executed with the rest of the line. */
 static int check_interpreter(const struct executable_source *source, const char *name, int scripts,
@@ -214,13 +189,19 @@ static int check_script(const struct executable *what, int scripts, struct error
     size_t len = strcspn(what->head, "\n");
     if (len == HEAD || scripts >= MAX_SCRIPTS) /* too long, or too deep: the kernel's to refuse */
         return 0;
-    bool returned = what->head[len - 1] == '\r';
     const char *at = what->head + 2 + strspn(what->head + 2, " \t");
     char *name = mem_copy_text_n(at, strcspn(at, " \t\n"));
     size_t end = strlen(name);
+    /* env(1) looks for its first argument by name; others may strip what they are given */
+    const char *slash = strrchr(name, '/');
+    bool is_env = strcmp(slash ? slash + 1 : name, "env") == 0;
     int rc = 0;
-    if (returned && (name[end ? end - 1 : 0] == '\r' || is_env(name)))
-        rc = carriage_return(what->head, err);
+    if (what->head[len - 1] == '\r' && (is_env || name[end ? end - 1 : 0] == '\r'))
+        rc = executable_refuse(
+            err, NOT_FOUND,
+            mem_format("its first line \"%.*s\" ends with a carriage return (a text file of "
+                       "Windows): remove them from it, with dos2unix for example",
+                       (int)strcspn(what->head, "\r"), what->head));
     else if (*name)
         rc = check_interpreter(what->source, name, scripts, err);
     free(name);

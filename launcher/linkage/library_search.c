@@ -1,3 +1,4 @@
+/* One library by name, in the places and the order of ld.so(8). For shared_libraries.c. */
 #include "launcher/linkage/library_search.h"
 
 #include <stdlib.h>
@@ -103,34 +104,6 @@ static bool try_rpaths(const struct library_search *search, const struct loaded 
     return false;
 }
 
-static bool try_mpi_abi(const struct library_search *search, const char *name,
-                        struct library_found *found)
-{
-    return search->mpi_abi && library_is_mpi_abi(name) &&
-           library_search_try_path(search, search->mpi_abi, found);
-}
-
-static bool try_cache(const struct library_search *search, const char *name,
-                      struct library_found *found)
-{
-    const char *path;
-    uint32_t at = 0;
-    while ((path = loader_cache_find(&search->cache, name, &at)))
-        if (try_file(search, path, found))
-            return true;
-    return false;
-}
-
-static bool try_defaults(const struct library_search *search, const char *name,
-                         struct library_found *found)
-{
-    static const char *const trusted[] = {"/lib64", "/usr/lib64", "/lib", "/usr/lib"};
-    for (size_t i = 0; i < sizeof(trusted) / sizeof(trusted[0]); i++)
-        if (try_directory(search, trusted[i], name, found))
-            return true;
-    return search->loader_directory && try_directory(search, search->loader_directory, name, found);
-}
-
 void library_search(const struct library_search *search, const struct loaded *asker,
                     const char *name, struct library_found *found)
 {
@@ -142,10 +115,22 @@ void library_search(const struct library_search *search, const struct loaded *as
         free(path);
         return;
     }
-    if (try_rpaths(search, asker, name, found) || try_mpi_abi(search, name, found) ||
-        try_list(search, search->library_path, search->program->origin, name, found) ||
-        try_list(search, asker->elf.runpath, asker->origin, name, found) ||
-        try_cache(search, name, found))
+    if (try_rpaths(search, asker, name, found))
         return;
-    try_defaults(search, name, found);
+    if (search->mpi_abi && library_is_mpi_abi(name) &&
+        library_search_try_path(search, search->mpi_abi, found))
+        return;
+    if (try_list(search, search->library_path, search->program->origin, name, found) ||
+        try_list(search, asker->elf.runpath, asker->origin, name, found))
+        return;
+    const char *path;
+    uint32_t at = 0;
+    while ((path = loader_cache_find(&search->cache, name, &at)))
+        if (try_file(search, path, found))
+            return;
+    for (size_t i = 0; i < LOADER_NDIRECTORIES; i++)
+        if (try_directory(search, loader_directories[i], name, found))
+            return;
+    if (search->loader_directory)
+        try_directory(search, search->loader_directory, name, found);
 }

@@ -1,3 +1,4 @@
+/* Entries of ld.so.cache, for the search for one library and for those of the MPI ABI. */
 #include "launcher/linkage/loader_cache.h"
 
 #include <fcntl.h>
@@ -7,6 +8,9 @@
 #include "launcher/linkage/elf_file.h"
 
 #define MAX_CACHE (32u << 20)
+
+const char *const loader_directories[LOADER_NDIRECTORIES] = {"/lib64", "/usr/lib64", "/lib",
+                                                             "/usr/lib"};
 
 /* What glibc's ldconfig writes (sysdeps/generic/dl-cache.h), by the machine's own byte order. */
 static const char old_magic[] = "ld.so-1.7.0";

@@ -12,6 +12,12 @@
 
 #include "base/buf.h"
 
+#define LOADER_CACHE "/etc/ld.so.cache"
+
+/* Where the loader looks behind the cache, in its order. */
+enum { LOADER_NDIRECTORIES = 4 };
+extern const char *const loader_directories[LOADER_NDIRECTORIES];
+
 struct loader_cache {
     struct buf bytes; /* of the file */
     size_t start;     /* where offsets of texts count from */

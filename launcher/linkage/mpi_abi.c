@@ -1,3 +1,4 @@
+/* Which libraries of the MPI ABI are here, which one --mpi means, and how tasks come to load it. */
 #include "launcher/linkage/mpi_abi.h"
 
 #include <ctype.h>
@@ -18,19 +19,11 @@
 #include "launcher/linkage/loader_cache.h"
 #include "launcher/linkage/mpi_library.h"
 
-#define LOADER_CACHE "/etc/ld.so.cache"
 #define FILES "libmpi_abi*.so*"
 
 /* Where distributions and administrators put an MPI with a prefix of its own. */
 static const char *const prefixes[] = {"/usr/lib64/*mpi*/lib", "/usr/lib/*/*mpi*/lib",
                                        "/usr/local/lib*", "/opt/*mpi*/lib*"};
-
-static const char *const defaults[] = {"/lib64", "/usr/lib64", "/lib", "/usr/lib"};
-
-static bool is_path(const char *choice)
-{
-    return strchr(choice, '/');
-}
 
 /* ---- one file ---- */
 
@@ -191,8 +184,8 @@ static void add_cached(struct mpi_abi_list *list)
     }
     free(directory);
     loader_cache_clear(&cache);
-    for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
-        mpi_abi_add_directory(list, defaults[i]);
+    for (size_t i = 0; i < LOADER_NDIRECTORIES; i++)
+        mpi_abi_add_directory(list, loader_directories[i]);
 }
 
 static void add_globs(struct mpi_abi_list *list)
@@ -269,7 +262,7 @@ char *mpi_abi_find(const char *choice, char *const *environment, struct error *e
     struct stat status;
     const char *mpi;
     char *path = NULL;
-    if (!is_path(choice))
+    if (!strchr(choice, '/'))
         path = find_named(choice, environment, err);
     else if (stat(choice, &status) < 0)
         error_set(err, "%s", strerror(errno));
@@ -288,26 +281,6 @@ char *mpi_abi_find(const char *choice, char *const *environment, struct error *e
 
 /* ---- the program ---- */
 
-/* A program without an MPI may start one that has it, as shells and debuggers do. */
-static int accept_other(const struct shared_libraries *linkage, bool lenient, struct error *err)
-{
-    struct mpi_library use = mpi_library_of(linkage);
-    if (use.mpi)
-        return error_set(err,
-                         "--mpi is for programs that are linked with " LIBRARY_MPI_ABI
-                         ": %s is linked with %s (%s)",
-                         linkage->path, use.mpi, use.mpi_library->name);
-    if (lenient || (linkage->kind != SHARED_LIBRARIES_STATIC && !linkage->closed))
-        return 0;
-    return error_set(err,
-                     "--mpi is for programs that are linked with " LIBRARY_MPI_ABI ": %s is linked "
-                     "%s",
-                     linkage->path,
-                     linkage->kind == SHARED_LIBRARIES_STATIC
-                         ? "statically"
-                         : "with no MPI, and starts no other program");
-}
-
 static const struct library *mpi_abi_find_library(const struct shared_libraries *linkage)
 {
     for (size_t i = 0; i < linkage->count; i++)
@@ -325,14 +298,28 @@ int mpi_abi_accepts(const struct shared_libraries *linkage, const char *path, bo
                     struct error *err)
 {
     const struct library *library = mpi_abi_find_library(linkage);
-    if (!library)
-        return accept_other(linkage, lenient, err);
-    if (library->path && mpi_abi_is_same(library->path, path))
+    if (library && library->path && mpi_abi_is_same(library->path, path))
+        return 0;
+    if (library)
+        return error_set(err,
+                         "an RPATH comes before --mpi, so %s would load %s and not %s: link it "
+                         "with -Wl,--enable-new-dtags, or without a path",
+                         linkage->path, library->path ?: "nothing", path);
+    struct mpi_library use = mpi_library_of(linkage);
+    if (use.mpi)
+        return error_set(err,
+                         "--mpi is for programs that are linked with " LIBRARY_MPI_ABI
+                         ": %s is linked with %s (%s)",
+                         linkage->path, use.mpi, use.mpi_library->name);
+    /* A program without an MPI may start one that has it, as shells and debuggers do. */
+    bool is_static = linkage->kind == SHARED_LIBRARIES_STATIC;
+    if (lenient || (!is_static && !linkage->closed))
         return 0;
     return error_set(err,
-                     "an RPATH comes before --mpi, so %s would load %s and not %s: link it with "
-                     "-Wl,--enable-new-dtags, or without a path",
-                     linkage->path, library->path ?: "nothing", path);
+                     "--mpi is for programs that are linked with " LIBRARY_MPI_ABI ": %s is linked "
+                     "%s",
+                     linkage->path,
+                     is_static ? "statically" : "with no MPI, and starts no other program");
 }
 
 /* ---- LD_LIBRARY_PATH ---- */
@@ -344,8 +331,8 @@ static bool is_default(const char *directory)
     char *other = NULL, *next;
     uint32_t at = 0;
     bool found = false;
-    for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]) && !found; i++)
-        found = mpi_abi_is_same(directory, defaults[i]);
+    for (size_t i = 0; i < LOADER_NDIRECTORIES && !found; i++)
+        found = mpi_abi_is_same(directory, loader_directories[i]);
     loader_cache_open(&cache, LOADER_CACHE);
     while (!found && (next = next_cached(&cache, other, &at))) {
         free(other);

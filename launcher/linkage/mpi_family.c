@@ -1,3 +1,4 @@
+/* Whose library of the MPI ABI a file is, by the names that it is linked by. */
 #include "launcher/linkage/mpi_family.h"
 
 #include <string.h>
@@ -12,15 +13,10 @@ bool library_is_mpi_abi(const char *name)
     return strcmp(name, LIBRARY_MPI_ABI) == 0;
 }
 
-/* Each name has a NUL before it. */
-static bool mpi_family_has_prefix(const struct buf *names, const char *prefix, size_t len)
-{
-    return memmem(buf_bytes(names), names->len, prefix, len);
-}
-
 enum mpi_family mpi_family_of(const char *path, const struct elf_info *elf)
 {
-    static const char mpich[] = "\0MPIR_", open_mpi[] = "\0ompi_";
+    static const char mpich[] = "\0MPIR_",
+                      open_mpi[] = "\0ompi_"; /* each name has a NUL before it */
     enum mpi_family family = MPI_FAMILY_UNKNOWN;
     struct buf names = BUF_INIT;
     size_t size = (size_t)elf->names.size;
@@ -31,9 +27,9 @@ enum mpi_family mpi_family_of(const char *path, const struct elf_info *elf)
     if (fd >= 0)
         close(fd);
     buf_added(&names, n > 0 ? (size_t)n : 0);
-    if (mpi_family_has_prefix(&names, open_mpi, sizeof(open_mpi) - 1))
+    if (memmem(buf_bytes(&names), names.len, open_mpi, sizeof(open_mpi) - 1))
         family = MPI_FAMILY_OPEN_MPI;
-    else if (mpi_family_has_prefix(&names, mpich, sizeof(mpich) - 1))
+    else if (memmem(buf_bytes(&names), names.len, mpich, sizeof(mpich) - 1))
         family = MPI_FAMILY_MPICH;
     buf_free(&names);
     return family;

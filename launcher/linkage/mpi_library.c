@@ -1,3 +1,4 @@
+/* The table of libraries' names by which MPIs and PMIs are known, and what follows from a match. */
 #include "launcher/linkage/mpi_library.h"
 
 #include <fnmatch.h>
@@ -64,19 +65,16 @@ static bool name_matches(const char *pattern, const char *name)
     return fnmatch(pattern, base ? base + 1 : name, 0) == 0;
 }
 
-static bool rule_matches(const struct rule *rule, const struct library *library)
-{
-    return name_matches(rule->name, library->name) &&
-           (!rule->path || (library->path && fnmatch(rule->path, library->path, 0) == 0)) &&
-           (!rule->family || rule->family == library->family);
-}
-
 static const struct library *mpi_library_find_library(const struct shared_libraries *linkage,
                                                       const struct rule *rule)
 {
-    for (size_t i = 0; i < linkage->count; i++)
-        if (rule_matches(rule, &linkage->libraries[i]))
-            return &linkage->libraries[i];
+    for (size_t i = 0; i < linkage->count; i++) {
+        const struct library *library = &linkage->libraries[i];
+        if (name_matches(rule->name, library->name) &&
+            (!rule->path || (library->path && fnmatch(rule->path, library->path, 0) == 0)) &&
+            (!rule->family || rule->family == library->family))
+            return library;
+    }
     return NULL;
 }
 

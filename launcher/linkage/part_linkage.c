@@ -1,3 +1,4 @@
+/* The program of a part looked up and read as its tasks would have it: PATH, LD_LIBRARY_PATH, --mpi. */
 #include "launcher/linkage/part_linkage.h"
 
 #include <errno.h>
@@ -101,22 +102,17 @@ struct shared_libraries *part_linkage_read(const struct spec *spec, const struct
     return linkage;
 }
 
-/* A program that is not there may be elsewhere. */
-static bool part_needs_pmix(const struct spec *spec, const struct spec_part *part)
-{
-    struct place place;
-    struct shared_libraries_source source = place_open(&place, spec, part);
-    bool needs = place.err.text || pmi_choice_read(spec->pmi, true, &source) & SPEC_PMI_X;
-    place_close(&place);
-    return needs;
-}
-
 bool part_linkage_needs_pmix(const struct spec *spec)
 {
+    bool needs = false;
     if (!(spec_pmi_served & SPEC_PMI_X) || !(spec->pmi & (SPEC_PMI_X | SPEC_PMI_AUTO)))
         return false;
-    for (size_t i = 0; i < spec->nparts; i++)
-        if (part_needs_pmix(spec, &spec->parts[i]))
-            return true;
-    return false;
+    for (size_t i = 0; i < spec->nparts && !needs; i++) {
+        struct place place;
+        struct shared_libraries_source source = place_open(&place, spec, &spec->parts[i]);
+        /* a program that is not here may be on other machines */
+        needs = place.err.text || pmi_choice_read(spec->pmi, true, &source) & SPEC_PMI_X;
+        place_close(&place);
+    }
+    return needs;
 }

@@ -1,3 +1,4 @@
+/* --pmi auto: the dialects that a program is offered, by the libraries it is linked with. */
 #include "launcher/linkage/pmi_choice.h"
 
 #include "launcher/linkage/mpi_library.h"

@@ -1,5 +1,7 @@
+/* A program's libraries as the loader would find them, and whether anything leads out of the program. */
 #include "launcher/linkage/shared_libraries.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdint.h>
@@ -14,7 +16,6 @@
 #include "base/mem.h"
 #include "launcher/linkage/library_search.h"
 
-#define LOADER_CACHE "/etc/ld.so.cache"
 #define MAX_SCRIPT_LINE 4096
 
 static char *absolute(const char *path, const char *directory)
@@ -53,32 +54,18 @@ static const char *library_name(const void *owner, uint32_t number)
     return ((const struct shared_libraries *)owner)->libraries[number].name;
 }
 
-/* False also once there were too many. */
-static bool is_new(struct reader *reader, const char *name)
-{
-    const struct shared_libraries *linkage = reader->linkage;
-    return !linkage->cut &&
-           hash_table_intern_text(&reader->names, name, library_name, linkage) == linkage->count;
-}
-
-/* The loader itself is loaded already. */
-static bool is_loader(const struct shared_libraries *linkage, const char *name)
-{
-    return linkage->loader && !linkage->loader_absent &&
-           strcmp(base_of(linkage->loader), name) == 0;
-}
-
 static void add_library(struct reader *reader, const char *name, struct loaded *asker)
 {
     struct shared_libraries *linkage = reader->linkage;
     struct library_found found = {0};
-    if (!is_new(reader, name))
+    if (linkage->cut ||
+        hash_table_intern_text(&reader->names, name, library_name, linkage) < linkage->count)
         return;
     linkage->cut = linkage->count == SHARED_LIBRARIES_MAX;
     if (linkage->cut)
         return;
-    if (is_loader(linkage, name))
-        found.path = mem_copy_text(linkage->loader);
+    if (linkage->loader && !linkage->loader_absent && strcmp(base_of(linkage->loader), name) == 0)
+        found.path = mem_copy_text(linkage->loader); /* which is loaded already */
     else
         library_search(&reader->search, asker, name, &found);
     linkage->libraries =
@@ -93,15 +80,6 @@ static void add_library(struct reader *reader, const char *name, struct loaded *
         found.elf, shared_libraries_directory_of(found.path ? found.path : "/"), asker};
     if (reader->last > linkage->count && reader->is_last && reader->is_last(name))
         reader->last = linkage->count;
-}
-
-static void shared_libraries_add_all(struct reader *reader)
-{
-    for (size_t at = 0; at <= reader->linkage->count && at <= reader->last; at++) {
-        struct loaded *file = &reader->files[at];
-        for (size_t i = 0; i < file->elf.nneeded; i++)
-            add_library(reader, file->elf.needed[i], file);
-    }
 }
 
 static char *real_directory(const char *path)
@@ -128,7 +106,12 @@ static void read_libraries(struct shared_libraries *linkage, struct elf_info *el
     reader.search.mpi_abi = source->mpi_abi;
     reader.search.loader_directory = linkage->loader ? real_directory(linkage->loader) : NULL;
     loader_cache_open(&reader.search.cache, source->cache ? source->cache : LOADER_CACHE);
-    shared_libraries_add_all(&reader);
+    /* What a file needs is added behind all files before it: breadth first. */
+    for (size_t at = 0; at <= linkage->count && at <= reader.last; at++) {
+        struct loaded *file = &reader.files[at];
+        for (size_t i = 0; i < file->elf.nneeded; i++)
+            add_library(&reader, file->elf.needed[i], file);
+    }
     loader_cache_clear(&reader.search.cache);
     hash_table_free(&reader.names);
     free(reader.search.loader_directory);
@@ -161,14 +144,6 @@ static bool is_closed_library(const char *name)
         if (fnmatch(closed_libraries[i], base_of(name), 0) == 0)
             return true;
     return false;
-}
-
-static bool has_only_closed(const struct shared_libraries *linkage)
-{
-    for (size_t i = 0; i < linkage->count; i++)
-        if (!is_closed_library(linkage->libraries[i].name))
-            return false;
-    return !linkage->cut;
 }
 
 static bool has_text(const char *bytes, size_t len, const char *text)
@@ -205,19 +180,15 @@ static int shared_libraries_read_file(int fd, struct buf *bytes)
     return 0;
 }
 
-/* ld.so(8): this machine loads something into every program. */
-static bool preloads(void)
-{
-    struct stat status;
-    return stat("/etc/ld.so.preload", &status) == 0 && status.st_size > 0;
-}
-
 /* But for the libraries of its libraries. */
 static bool is_closed(int fd, const struct elf_info *elf)
 {
     struct buf bytes = BUF_INIT;
-    if (!elf->interpreter || !is_closed_library(elf->interpreter) || !elf->nneeded ||
-        elf->helpers || preloads())
+    struct stat preload;
+    if (!elf->interpreter || !is_closed_library(elf->interpreter) || !elf->nneeded || elf->helpers)
+        return false;
+    /* ld.so(8): this machine loads something into every program */
+    if (stat("/etc/ld.so.preload", &preload) == 0 && preload.st_size > 0)
         return false;
     for (size_t i = 0; i < elf->nneeded; i++) /* most programs are told by these: nothing is read */
         if (!is_closed_library(elf->needed[i]))
@@ -248,19 +219,14 @@ static void read_script(struct shared_libraries *linkage, const char *line, cons
     free(name);
 }
 
-static bool begins_as_elf(int fd, char line[MAX_SCRIPT_LINE])
-{
-    ssize_t n = pread(fd, line, MAX_SCRIPT_LINE - 1, 0);
-    line[n > 0 ? n : 0] = '\0';
-    return n >= 4 && memcmp(line, "\177ELF", 4) == 0;
-}
-
 static int read_program(struct shared_libraries *linkage, int fd,
                         const struct shared_libraries_source *source, struct error *err)
 {
     char line[MAX_SCRIPT_LINE];
     struct elf_info elf = {0};
-    if (!begins_as_elf(fd, line)) {
+    ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+    line[n > 0 ? n : 0] = '\0';
+    if (n < SELFMAG || memcmp(line, ELFMAG, SELFMAG) != 0) {
         read_script(linkage, line, source->directory);
     } else {
         if (elf_file_read(fd, &elf, err) < 0)
@@ -272,13 +238,15 @@ static int read_program(struct shared_libraries *linkage, int fd,
             !elf_file_runs_here(&(struct elf_file_head){.bits = elf.bits, .machine = elf.machine});
     }
     linkage->loader_absent = linkage->loader && access(linkage->loader, X_OK) < 0;
-    bool closed =
-        linkage->kind == SHARED_LIBRARIES_DYNAMIC && !source->preloaded && is_closed(fd, &elf);
-    if (linkage->kind == SHARED_LIBRARIES_DYNAMIC)
+    bool dynamic = linkage->kind == SHARED_LIBRARIES_DYNAMIC;
+    linkage->closed = dynamic && !source->preloaded && is_closed(fd, &elf);
+    if (dynamic)
         read_libraries(linkage, &elf, source);
     else
         elf_file_clear(&elf);
-    linkage->closed = closed && has_only_closed(linkage);
+    for (size_t i = 0; i < linkage->count && linkage->closed; i++)
+        linkage->closed = is_closed_library(linkage->libraries[i].name);
+    linkage->closed = linkage->closed && !linkage->cut;
     return 0;
 }
 
