@@ -1,3 +1,4 @@
+/* What --check says of each part's program: a finding, written as text or as JSON. */
 #include "launcher/cli/check_program.h"
 
 #include <stdlib.h>
@@ -26,20 +27,6 @@ struct finding {
     char *chosen;              /* by --mpi for what it starts; NULL: nothing was, or it is linked */
     struct mpi_abi_list abis;  /* what else there is for it */
 };
-
-/* Where it is not known what the program needs. */
-static void say_offered(struct finding *finding)
-{
-    const char *before = "tasks are offered ";
-    for (const struct spec_word *word = spec_pmi_words; word->word; word++) {
-        if (!(finding->offered & word->value))
-            continue;
-        buf_printf(&finding->pmi, "%s%s", before, word->word);
-        before = ", ";
-    }
-    if (!finding->offered)
-        buf_printf(&finding->pmi, "%snone", before);
-}
 
 /* NULL: none, or it is missing. */
 static const char *used_abi(const struct finding *finding)
@@ -75,11 +62,20 @@ static void finding_open(struct finding *finding, const struct spec *spec,
     find_abis(finding, spec, part);
     finding->use = mpi_library_of(finding->linkage);
     finding->offered = pmi_choice_of(spec->pmi, spec_pmi_served & SPEC_PMI_X, finding->linkage);
-    if (finding->use.how)
+    if (finding->use.how) {
         finding->served =
             mpi_library_say(&finding->use, finding->offered, spec_pmi_served, &finding->pmi);
-    else
-        say_offered(finding);
+        return;
+    }
+    /* It is not known what the program needs. */
+    buf_add_text(&finding->pmi, finding->offered ? "tasks are offered " : "tasks are offered none");
+    bool first = true;
+    for (const struct spec_word *word = spec_pmi_words; word->word; word++) {
+        if (!(finding->offered & word->value))
+            continue;
+        buf_printf(&finding->pmi, "%s%s", first ? "" : ", ", word->word);
+        first = false;
+    }
 }
 
 static void finding_close(struct finding *finding)
@@ -163,17 +159,6 @@ static void say_mpi(struct buf *out, const struct finding *finding)
     buf_printf(out, "; %s\n", buf_text(&finding->pmi));
 }
 
-static void say_one_missing(struct buf *out, const struct shared_libraries *linkage,
-                            const struct library *library)
-{
-    buf_printf(out, "  missing  %s", library->name);
-    if (library->fault)
-        buf_printf(out, " (%s: %s)", library->path, library->fault);
-    if (library->by < linkage->count)
-        buf_printf(out, ", which %s needs", linkage->libraries[library->by].name);
-    buf_add_char(out, '\n');
-}
-
 static void say_missing(struct buf *out, const struct shared_libraries *linkage)
 {
     size_t shown = 0, missing = shared_libraries_missing(linkage);
@@ -182,9 +167,15 @@ static void say_missing(struct buf *out, const struct shared_libraries *linkage)
     if (linkage->loader_absent)
         buf_printf(out, "  missing  %s, which starts it\n", linkage->loader);
     for (size_t i = 0; i < linkage->count && shown < MAX_SHOWN; i++) {
-        if (!library_missing(&linkage->libraries[i]))
+        const struct library *library = &linkage->libraries[i];
+        if (!library_missing(library))
             continue;
-        say_one_missing(out, linkage, &linkage->libraries[i]);
+        buf_printf(out, "  missing  %s", library->name);
+        if (library->fault)
+            buf_printf(out, " (%s: %s)", library->path, library->fault);
+        if (library->by < linkage->count)
+            buf_printf(out, ", which %s needs", linkage->libraries[library->by].name);
+        buf_add_char(out, '\n');
         shown++;
     }
     shown += linkage->loader_absent;
@@ -234,14 +225,6 @@ static json_t *abis_json(const struct finding *finding)
     return list;
 }
 
-static json_t *mpi_json(const struct finding *finding)
-{
-    if (!finding->use.mpi)
-        return json_null();
-    return json_pack("{s:s, s:o}", "name", finding->use.mpi, "library",
-                     library_name_json(finding->use.mpi_library));
-}
-
 static json_t *dialects_json(unsigned set)
 {
     json_t *list = json_array();
@@ -282,18 +265,21 @@ static json_t *finding_json(const struct finding *finding)
                                         [SHARED_LIBRARIES_STATIC] = "static",
                                         [SHARED_LIBRARIES_SCRIPT] = "script"};
     const struct shared_libraries *linkage = finding->linkage;
+    const struct mpi_library *use = &finding->use;
     json_t *value = json_pack("{s:o, s:b}", "program", text_to_json(finding->program), "runs",
                               finding_runs(finding));
     if (!linkage) {
         json_object_set_new(value, "error", text_to_json(error_text(&finding->err)));
         return value;
     }
-    json_t *more = json_pack("{s:o, s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:b}", "path",
-                             text_to_json(linkage->path), "kind", kinds[linkage->kind], "loader",
-                             check_program_text_or_null(linkage->loader), "loader_missing",
-                             linkage->loader_absent, "foreign", linkage->foreign, "mpi",
-                             mpi_json(finding), "pmi", pmi_json(finding), "libraries",
-                             libraries_json(linkage), "cut", linkage->cut);
+    json_t *mpi = use->mpi ? json_pack("{s:s, s:o}", "name", use->mpi, "library",
+                                       library_name_json(use->mpi_library))
+                           : json_null();
+    json_t *more = json_pack(
+        "{s:o, s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:b}", "path", text_to_json(linkage->path),
+        "kind", kinds[linkage->kind], "loader", check_program_text_or_null(linkage->loader),
+        "loader_missing", linkage->loader_absent, "foreign", linkage->foreign, "mpi", mpi, "pmi",
+        pmi_json(finding), "libraries", libraries_json(linkage), "cut", linkage->cut);
     json_object_set_new(more, "closed", json_boolean(linkage->closed));
     json_object_set_new(more, "offered", dialects_json(finding->offered));
     if (finding->abi || finding->chosen)
@@ -301,15 +287,6 @@ static json_t *finding_json(const struct finding *finding)
     json_object_update(value, more);
     json_decref(more);
     return value;
-}
-
-static void print_json(struct buf *out, json_t *programs, bool runs)
-{
-    json_t *value = json_pack("{s:i, s:b, s:o}", "version", 1, "runs", runs, "programs", programs);
-    char *text = json_dumps(value, JSON_INDENT(1));
-    buf_printf(out, "%s\n", text ? text : "{}");
-    free(text);
-    json_decref(value);
 }
 
 bool check_programs(const struct spec *spec, struct buf *out)
@@ -326,9 +303,14 @@ bool check_programs(const struct spec *spec, struct buf *out)
             say_finding(out, &finding);
         finding_close(&finding);
     }
-    if (spec->format == SPEC_SHOW_JSON)
-        print_json(out, programs, runs);
-    else
-        json_decref(programs);
+    if (spec->format == SPEC_SHOW_JSON) {
+        json_t *value =
+            json_pack("{s:i, s:b, s:O}", "version", 1, "runs", runs, "programs", programs);
+        char *text = json_dumps(value, JSON_INDENT(1));
+        buf_printf(out, "%s\n", text ? text : "{}");
+        free(text);
+        json_decref(value);
+    }
+    json_decref(programs);
     return runs;
 }

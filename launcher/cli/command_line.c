@@ -1,3 +1,4 @@
+/* Words into options and programs; other launchers' options are refused with what to write here. */
 #include "launcher/cli/command_line.h"
 
 #include <stdlib.h>
@@ -25,13 +26,6 @@ static bool word_is_colon(const char *word)
 static struct command_part *command_line_scan_part(struct scan *scan)
 {
     return &scan->command->parts[scan->command->nparts - 1];
-}
-
-static void scan_new_part(struct scan *scan)
-{
-    struct command *command = scan->command;
-    command->parts = array_grow(command->parts, command->nparts, sizeof(command->parts[0]));
-    command->parts[command->nparts++] = (struct command_part){0};
 }
 
 /* May this option stand here at all? */
@@ -74,17 +68,6 @@ static const char *scan_value(struct scan *scan, const struct option *option, co
     return value;
 }
 
-/* A value that the option has with other launchers is refused by what to write here. */
-static int scan_misread(struct scan *scan, const struct option *option, const char *spelling,
-                        const char *value)
-{
-    char *here = option_misread(option, value);
-    if (here)
-        error_set(scan->err, "%s %s: %s", spelling, excerpt(value, strlen(value)).text, here);
-    free(here);
-    return here ? -1 : 0;
-}
-
 /* "--help", "--help layout" and "--help=layout". */
 static int scan_stop(struct scan *scan, const struct option *option, const char *spelling,
                      const char *attached)
@@ -123,10 +106,18 @@ static int command_line_scan_option(struct scan *scan, const struct option *opti
         return -1;
     if (!option->argument && attached && !(option->flags & OPTION_TOPIC))
         return error_set(scan->err, "%s takes no value: write it without =%s", spelling, attached);
-    bool needed = option->argument && (attached || !(option->flags & OPTION_MAYBE));
-    if (needed && (!(value = scan_value(scan, option, spelling, attached)) ||
-                   scan_misread(scan, option, spelling, value) < 0))
-        return -1;
+    if (option->argument && (attached || !(option->flags & OPTION_MAYBE))) {
+        value = scan_value(scan, option, spelling, attached);
+        if (!value)
+            return -1;
+        /* One that the option has with other launchers is refused with what to write here. */
+        char *here = option_misread(option, value);
+        if (here) {
+            error_set(scan->err, "%s %s: %s", spelling, excerpt(value, strlen(value)).text, here);
+            free(here);
+            return -1;
+        }
+    }
     struct command_part *part = command_line_scan_part(scan);
     part->options = array_grow(part->options, part->noptions, sizeof(part->options[0]));
     part->options[part->noptions++] =
@@ -207,43 +198,31 @@ static int scan_letters(struct scan *scan, const char *word)
     return 0;
 }
 
-static int scan_dashed(struct scan *scan, const char *word)
-{
-    bool known = false;
-    if (word[1] == '-')
-        return scan_long(scan, word);
-    int rc = scan_single_dash(scan, word, &known);
-    return known ? rc : scan_letters(scan, word);
-}
-
-/* The program and its arguments, up to a lone colon. */
-static int command_line_scan_program(struct scan *scan)
-{
-    struct command_part *part = command_line_scan_part(scan);
-    part->words = scan->at;
-    while (*scan->at && !word_is_colon(*scan->at)) {
-        scan->at++;
-        part->nwords++;
-    }
-    if (part->nwords && !scan->typed)
-        return error_set(scan->err, "\"%s\" is not an option: programs stand on the command line",
-                         part->words[0]);
-    return 0;
-}
-
-/* Options of one part, then its program; stops at the colon behind it or at the end. */
+/* Options of one part, then its program and the program's arguments. Stops at the lone colon behind
+ * them or at the end. */
 static int scan_one_part(struct scan *scan)
 {
     while (*scan->at && (*scan->at)[0] == '-' && (*scan->at)[1]) {
         const char *word = *scan->at++;
+        bool known = word[1] == '-';
         if (strcmp(word, "--") == 0)
             break;
-        if (scan_dashed(scan, word) < 0)
+        int rc = known ? scan_long(scan, word) : scan_single_dash(scan, word, &known);
+        if (!known)
+            rc = scan_letters(scan, word);
+        if (rc < 0)
             return -1;
         if (scan->command->action != OPTIONS_RUN)
             return 0;
     }
-    return command_line_scan_program(scan);
+    struct command_part *part = command_line_scan_part(scan);
+    part->words = scan->at;
+    for (; *scan->at && !word_is_colon(*scan->at); scan->at++)
+        part->nwords++;
+    if (part->nwords && !scan->typed)
+        return error_set(scan->err, "\"%s\" is not an option: programs stand on the command line",
+                         part->words[0]);
+    return 0;
 }
 
 int command_scan(char *const *words, bool typed, struct command *command, struct error *err)
@@ -251,7 +230,8 @@ int command_scan(char *const *words, bool typed, struct command *command, struct
     struct scan scan = {.at = words, .typed = typed, .command = command, .err = err};
     *command = (struct command){.action = OPTIONS_RUN};
     for (;;) {
-        scan_new_part(&scan);
+        command->parts = array_grow(command->parts, command->nparts, sizeof(command->parts[0]));
+        command->parts[command->nparts++] = (struct command_part){0};
         if (scan_one_part(&scan) < 0)
             return -1;
         if (!*scan.at || command->action != OPTIONS_RUN)

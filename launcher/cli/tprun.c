@@ -119,15 +119,6 @@ static void end_manager(pid_t pid, bool lost)
         tprun_complain(text);
 }
 
-/* Where the spec leaves it to what tasks' output goes to. */
-static void choose_idle(struct spec *spec)
-{
-    if (spec->output_idle == 0)
-        spec->output_idle = output_idle(1, spec->output);
-    if (spec->error_idle == 0)
-        spec->error_idle = output_idle(2, spec->error);
-}
-
 /* What a manager that is gone may have left on this machine. */
 struct left {
     pid_t manager;
@@ -176,7 +167,11 @@ static int tprun_run(struct spec *spec)
     }
     struct left left = {.cgroup = cgroup_new(), .scratch = scratch_directory_new()};
     left.born = descendants_children(&left.nborn);
-    choose_idle(spec);
+    /* where the spec leaves it to what tasks' output goes to */
+    if (spec->output_idle == 0)
+        spec->output_idle = output_idle(1, spec->output);
+    if (spec->error_idle == 0)
+        spec->error_idle = output_idle(2, spec->error);
     descriptors_close_on_exec(3);
     descendants_adopt();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
@@ -205,22 +200,6 @@ static int tprun_run(struct spec *spec)
     return result.status;
 }
 
-/* A caller may have blocked signals, SIGCHLD for one: nothing here could do with that. */
-static void clear_mask(void)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* A descriptor that the caller closed must not be taken by something else. */
-static void open_standard(void)
-{
-    for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) < 0)
-            open("/dev/null", fd ? O_WRONLY : O_RDONLY);
-}
-
 static int check_files(const struct spec *spec, struct error *err)
 {
     if (spec->draw && strcmp(spec->draw, "-") != 0 && picture_file_check(spec->draw, err) < 0)
@@ -230,14 +209,6 @@ static int check_files(const struct spec *spec, struct error *err)
     if (spec->error && output_check_template(spec->error, spec->make_dirs, err) < 0)
         return error_prefix(err, "--error");
     return 0;
-}
-
-static int tprun_count_words(char *const *words)
-{
-    int count = 0;
-    while (words && words[count])
-        count++;
-    return count;
 }
 
 /* By the name of mpiexec, its options are said in our own words first; a process that waits for a
@@ -255,7 +226,10 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
     char **words = *port < 0 ? NULL
                    : *port   ? singleton_words(argv, *port, stand_in, err)
                              : mpiexec_translate(argv, err);
-    int action = words ? options_parse(tprun_count_words(words), words, spec, err) : -1;
+    int count = 0;
+    while (words && words[count])
+        count++;
+    int action = words ? options_parse(count, words, spec, err) : -1;
     char *ignored = action < 0 || *port || !spec->verbose ? NULL : mpiexec_ignored(words);
     if (ignored)
         tprun_complain(ignored);
@@ -304,8 +278,14 @@ static int start(int argc, char *argv[], int *port)
 int main(int argc, char *argv[])
 {
     int port = 0;
-    open_standard();
-    clear_mask();
+    sigset_t none;
+    /* A descriptor that the caller closed must not be taken by something else. */
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", fd ? O_WRONLY : O_RDONLY);
+    /* The caller may have blocked signals, SIGCHLD for one, which are needed here. */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of write(), with a message */
     int status = start(argc, argv, &port);
     if (port > 0)

@@ -1,3 +1,5 @@
+/* Options applied to a spec: the order of TPRUN_OPTIONS, --spec and the command line, and what has to hold
+ * between options. */
 #include "launcher/cli/tprun_options.h"
 
 #include <math.h>
@@ -30,20 +32,15 @@ static int options_apply(const struct command_part *from, unsigned whole,
     return 0;
 }
 
-static const struct command_option *options_last(const struct command_part *part, unsigned flag)
-{
-    for (size_t i = part->noptions; i > 0; i--)
-        if (part->options[i - 1].option->flags & flag)
-            return &part->options[i - 1];
-    return NULL;
-}
-
 /* -R, --hosts and --hostfile each stand in place of the others, so two of them on one line are a
  * contradiction; those of a line replace those of an earlier one. */
 static int options_apply_whole(const struct command_part *from, struct option_target *target,
                                struct error *err)
 {
-    const struct command_option *source = options_last(from, OPTION_SOURCE);
+    const struct command_option *source = NULL; /* the last that names nodes */
+    for (size_t i = 0; i < from->noptions; i++)
+        if (from->options[i].option->flags & OPTION_SOURCE)
+            source = &from->options[i];
     for (size_t i = 0; source && i < from->noptions; i++) {
         const struct command_option *other = &from->options[i];
         if (other->option->flags & OPTION_SOURCE && other->option != source->option)
@@ -60,44 +57,37 @@ static int options_apply_whole(const struct command_part *from, struct option_ta
     return options_apply(from, OPTION_WHOLE, target, err);
 }
 
-/* An argument that is a lone colon is written \: and, so that everything can be said, one of
- * backslashes and a colon with one backslash more. */
-static char *options_argument(const char *word)
-{
-    size_t slashes = strspn(word, "\\");
-    return mem_copy_text(slashes && strcmp(word + slashes, ":") == 0 ? word + 1 : word);
-}
-
 /* The options of TPRUN_OPTIONS stand before those of every part. */
 static int options_add_part(const struct command_part *from, const struct command_part *before,
                             struct option_target *target, struct error *err)
 {
     target->part = spec_add_part(target->spec);
     target->part->argv = mem_array(from->nwords + 1, sizeof(char *));
-    for (size_t i = 0; i < from->nwords; i++)
-        target->part->argv[i] = options_argument(from->words[i]);
+    for (size_t i = 0; i < from->nwords; i++) {
+        /* A lone colon is written \: and so that everything can be said, backslashes and a colon
+         * with one backslash more. */
+        const char *word = from->words[i];
+        size_t slashes = strspn(word, "\\");
+        bool escaped = slashes && strcmp(word + slashes, ":") == 0;
+        target->part->argv[i] = mem_copy_text(escaped ? word + 1 : word);
+    }
     if (options_apply(before, 0, target, err) < 0)
         return error_prefix(err, "TPRUN_OPTIONS");
     return options_apply(from, 0, target, err);
 }
 
-static int options_check_program(const struct spec *spec, size_t part, struct error *err)
-{
-    const char *program = spec->parts[part].argv[0];
-    if (program && program[0])
-        return 0;
-    if (program)
-        return error_set(err, "no program to run: its name is empty");
-    if (spec->nparts > 1)
-        return error_set(err, "no program to run in part %zu: write one on each side of a \":\"",
-                         part + 1);
-    return error_set(err, "no program to run: write it after the options, as in "
-                          "\"tprun -n 4 ./app\"");
-}
-
 static int options_check_part(const struct spec *spec, size_t index, struct error *err)
 {
     const struct spec_part *part = &spec->parts[index];
+    const char *program = part->argv[0];
+    if (!spec->dry_run && program && !program[0])
+        return error_set(err, "no program to run: its name is empty");
+    if (!spec->dry_run && !program && spec->nparts > 1)
+        return error_set(err, "no program to run in part %zu: write one on each side of a \":\"",
+                         index + 1);
+    if (!spec->dry_run && !program)
+        return error_set(err, "no program to run: write it after the options, as in "
+                              "\"tprun -n 4 ./app\"");
     struct layout_part layout = spec_part_layout(part);
     struct rankfile *rankfile = NULL;
     int rc = spec_part_rankfile(part, &rankfile, err);
@@ -133,8 +123,6 @@ static int options_check(const struct spec *spec, struct error *err)
     uint64_t ntasks = 0;
     for (size_t i = 0; i < spec->nparts; i++) {
         ntasks += spec->parts[i].ntasks;
-        if (!spec->dry_run && options_check_program(spec, i, err) < 0)
-            return -1;
         if (options_check_part(spec, i, err) < 0)
             return -1;
     }
@@ -142,19 +130,6 @@ static int options_check(const struct spec *spec, struct error *err)
         return error_set(err, "-n: %llu tasks are more than the %u that one program may have",
                          (unsigned long long)ntasks, PROGRAM_MAX_TASKS);
     return spec_check_shapes(spec, err) < 0 ? -1 : options_check_seen(spec, err);
-}
-
-/* Set by MPICH's test suite, in seconds; 0 and -1 are none there. */
-static int options_mpiexec_timeout(struct spec *spec, struct error *err)
-{
-    const char *text = getenv("MPIEXEC_TIMEOUT");
-    uint32_t seconds;
-    if (!text || !text[0] || strcmp(text, "0") == 0 || strcmp(text, "-1") == 0)
-        return 0;
-    if (spec_number_decode(text, INT32_MAX, &seconds, err) < 0)
-        return error_prefix(err, "MPIEXEC_TIMEOUT in the environment (seconds)");
-    spec->time_limit = seconds;
-    return 0;
 }
 
 static bool options_has(const struct command_part *part,
@@ -168,32 +143,22 @@ static bool options_has(const struct command_part *part,
     return false;
 }
 
-/* What the environment says where the command line did not. */
+/* What the environment says where the command line did not: MPIEXEC_TIMEOUT, in seconds, which MPICH's test
+ * suite sets. 0 and -1 are no limit there. */
 static int options_defaults(const struct command_part *typed, const struct command_part *before,
                             struct spec *spec, struct error *err)
 {
     const size_t limit = offsetof(struct spec, time_limit);
+    const char *text = getenv("MPIEXEC_TIMEOUT");
+    uint32_t seconds;
     if (isfinite(spec->time_limit) || options_has(typed, option_set_duration, limit) ||
         options_has(before, option_set_duration, limit))
         return 0;
-    return options_mpiexec_timeout(spec, err);
-}
-
-static int options_load_spec(const char *file, struct spec *spec, struct error *err)
-{
-    json_error_t where;
-    bool from_stdin = strcmp(file, "-") == 0;
-    json_t *value = from_stdin ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &where)
-                               : json_load_file(file, JSON_REJECT_DUPLICATES, &where);
-    if (!value && where.line < 1)
-        return error_set(err, "--spec: %s", where.text);
-    if (!value)
-        return error_set(err, "--spec: %s: line %d: %s", file, where.line, where.text);
-    struct spec *loaded = spec_from_json(value, err);
-    json_decref(value);
-    if (!loaded)
-        return error_prefix(err, "--spec: %s", file);
-    spec_replace(spec, loaded);
+    if (!text || !text[0] || strcmp(text, "0") == 0 || strcmp(text, "-1") == 0)
+        return 0;
+    if (spec_number_decode(text, INT32_MAX, &seconds, err) < 0)
+        return error_prefix(err, "MPIEXEC_TIMEOUT in the environment (seconds)");
+    spec->time_limit = seconds;
     return 0;
 }
 
@@ -203,15 +168,26 @@ static int options_with_spec(const struct command *typed, struct option_target *
                              struct error *err)
 {
     const struct command_part *part = &typed->parts[0];
+    const char *file = target->file;
+    json_error_t where;
     if (typed->nparts > 1 || part->nwords)
-        return error_set(err, "--spec %s says what to run: leave out %s", target->file,
+        return error_set(err, "--spec %s says what to run: leave out %s", file,
                          part->nwords ? part->words[0] : "the \":\"");
     for (size_t i = 0; i < part->noptions; i++)
         if (!(part->options[i].option->flags & OPTION_WHOLE))
-            return error_set(err, "--spec %s has the options of its parts: leave out %s",
-                             target->file, part->options[i].spelling);
-    if (options_load_spec(target->file, target->spec, err) < 0)
-        return -1;
+            return error_set(err, "--spec %s has the options of its parts: leave out %s", file,
+                             part->options[i].spelling);
+    json_t *value = strcmp(file, "-") == 0 ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &where)
+                                           : json_load_file(file, JSON_REJECT_DUPLICATES, &where);
+    if (!value && where.line < 1)
+        return error_set(err, "--spec: %s", where.text);
+    if (!value)
+        return error_set(err, "--spec: %s: line %d: %s", file, where.line, where.text);
+    struct spec *loaded = spec_from_json(value, err);
+    json_decref(value);
+    if (!loaded)
+        return error_prefix(err, "--spec: %s", file);
+    spec_replace(target->spec, loaded);
     return options_apply_whole(part, target, err);
 }
 
@@ -229,48 +205,37 @@ static int options_without_spec(const struct command *typed, const struct comman
     return 0;
 }
 
-static const char *options_spec_file(const struct command_part *part)
-{
-    const char *file = NULL;
-    for (size_t i = 0; i < part->noptions; i++)
-        if (part->options[i].option->apply == option_set_spec_file)
-            file = part->options[i].value;
-    return file;
-}
-
 static int options_fill(const struct command *typed, const struct command *before,
                         struct spec *spec, struct error *err)
 {
     struct option_target target = {.spec = spec, .action = OPTIONS_RUN};
-    target.file = options_spec_file(&typed->parts[0]);
+    const struct command_part *first = &typed->parts[0];
+    for (size_t i = 0; i < first->noptions; i++)
+        if (first->options[i].option->apply == option_set_spec_file)
+            target.file = first->options[i].value;
     int rc = target.file ? options_with_spec(typed, &target, err)
                          : options_without_spec(typed, before, &target, err);
-    if (rc < 0 || options_defaults(&typed->parts[0], &before->parts[0], spec, err) < 0 ||
+    if (rc < 0 || options_defaults(first, &before->parts[0], spec, err) < 0 ||
         options_check(spec, err) < 0)
         return -1;
     return target.action;
 }
 
-static int options_scan_environment(char ***words, struct command *command, struct error *err)
-{
-    const char *text = getenv("TPRUN_OPTIONS");
-    *words = shell_words_split(text ? text : "", err);
-    if (*words && command_scan(*words, false, command, err) == 0)
-        return 0;
-    return error_prefix(err, "TPRUN_OPTIONS");
-}
-
 int options_parse(int argc, char *const argv[], struct spec *spec, struct error *err)
 {
     struct command typed = {0}, before = {0};
-    char **words = NULL;
+    char **words = NULL; /* of TPRUN_OPTIONS */
     int action = command_scan(argv + (argc > 0), true, &typed, err);
-    if (action == 0 && typed.action != OPTIONS_RUN)
+    if (action == 0 && typed.action == OPTIONS_RUN) {
+        const char *text = getenv("TPRUN_OPTIONS");
+        words = shell_words_split(text ? text : "", err);
+        if (!words || command_scan(words, false, &before, err) < 0)
+            action = error_prefix(err, "TPRUN_OPTIONS");
+        else
+            action = options_fill(&typed, &before, spec, err);
+    } else if (action == 0) {
         action = typed.action;
-    else if (action == 0)
-        action = options_scan_environment(&words, &before, err);
-    if (action == 0)
-        action = options_fill(&typed, &before, spec, err);
+    }
     if (action < 0 && err)
         err->kind = ERROR_USAGE;
     command_free(&typed);

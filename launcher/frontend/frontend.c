@@ -1,3 +1,4 @@
+/* Frames of the manager become output, and the user's input and signals become frames. */
 #include "launcher/frontend/frontend.h"
 
 #include <errno.h>
@@ -122,10 +123,15 @@ static const char *frontend_host_of(void *arg, uint32_t rank)
     return task_table_host(((struct frontend *)arg)->mapped, rank);
 }
 
+static enum output_stream stream_of(const struct frame *frame)
+{
+    return frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
+}
+
 static void take_output(struct frontend *front, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    enum output_stream stream = frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
+    enum output_stream stream = stream_of(frame);
     front->unpaid += link_weight(frame);
     if (front->dropping)
         ;
@@ -226,13 +232,6 @@ static void take_mapped(struct frontend *front, const struct frame *frame)
     error_clear(&err);
 }
 
-static void take_show(struct frontend *front, const struct frame *frame)
-{
-    enum output_stream stream = frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
-    if (frame->len)
-        output_say(front->output, stream, frame->bytes, frame->len);
-}
-
 /* Lines of text, each after our name. */
 static void say_lines(struct frontend *front, const char *text, size_t len)
 {
@@ -309,7 +308,8 @@ static void frontend_on_frame(struct link *link, void *arg, const struct frame *
         take_output(front, frame);
         break;
     case FRAME_SHOW:
-        take_show(front, frame);
+        if (frame->len)
+            output_say(front->output, stream_of(frame), frame->bytes, frame->len);
         break;
     case FRAME_MAPPED:
         take_mapped(front, frame);
@@ -331,57 +331,35 @@ static void frontend_on_room(struct link *link, void *arg)
     ask_input(arg);
 }
 
-/* A manager that reads from a pipe, or makes a layout, hears nothing meanwhile. */
-static void end_unheard(struct frontend *front)
-{
-    error_set(&front->err,
-              "ended by %s before any task was started: the manager of this run read its input or "
-              "made the layout, did not answer for %g s, and is killed",
-              signal_name(front->ender), patience(front));
-    frontend_give_up(front);
-    front->result.status = 128 + front->ender;
-}
-
 static void on_closed(struct link *link, void *arg, const struct error *why)
 {
     struct frontend *front = arg;
+    bool silent = link_is_silent(link), known = front->err.text;
     (void)why;
-    if (!front->err.text && link_is_silent(link) && !task_table_ntasks(front->mapped)) {
-        end_unheard(front);
-        return;
-    }
-    if (!front->err.text && link_is_silent(link))
+    /* A manager that reads from a pipe, or makes a layout, hears nothing meanwhile. */
+    bool unheard = !known && silent && !task_table_ntasks(front->mapped);
+    if (unheard)
+        error_set(&front->err,
+                  "ended by %s before any task was started: the manager of this run read its "
+                  "input or made the layout, did not answer for %g s, and is killed",
+                  signal_name(front->ender), patience(front));
+    else if (!known && silent)
         error_set(&front->err,
                   "the manager of this run has not answered for %g s (stopped?); it is "
                   "killed, and its tasks are being ended",
                   front->spec->node_timeout);
-    else if (!front->err.text)
+    else if (!known)
         error_set(&front->err, "the manager of this run is gone (killed, or out of memory); its "
                                "tasks are being ended");
     frontend_give_up(front);
+    if (unheard)
+        front->result.status = 128 + front->ender;
 }
 
 static const struct link_ops manager_ops = {frontend_on_frame, frontend_on_room, on_closed, NULL,
                                             NULL};
 
 /* ---- signals ---- */
-
-static void send_signal(struct frontend *front, int number, const char *sender)
-{
-    struct frame frame = {
-        .type = FRAME_SIGNAL, .flags = (uint16_t)number, .bytes = sender, .len = strlen(sender)};
-    if (front->manager)
-        link_send(front->manager, &frame);
-}
-
-/* A manager that was stopped, or is busy for very long, would keep us waiting for ever. */
-static void watch_manager(struct frontend *front, int number)
-{
-    front->ender = number;
-    if (front->manager && !front->watched)
-        link_watch(front->manager, patience(front));
-    front->watched = true;
-}
 
 /* True when it is the second of its kind within a second: the end, at once. */
 static bool is_repeated(struct frontend *front, int number)
@@ -403,16 +381,24 @@ static bool is_repeated(struct frontend *front, int number)
 static void on_signal(void *arg, int number, const char *sender, bool from_terminal)
 {
     struct frontend *front = arg;
+    struct frame frame = {
+        .type = FRAME_SIGNAL, .flags = (uint16_t)number, .bytes = sender, .len = strlen(sender)};
     bool ends = number != SIGTSTP && number != SIGCONT && number != SIGWINCH;
     if (from_terminal && ends && isatty(STDERR_FILENO))
         output_break(front->output); /* the terminal's ^C stands there */
-    if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
-        watch_manager(front, number);
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT) {
+        /* A manager that was stopped, or is busy for very long, would keep us waiting for ever. */
+        front->ender = number;
+        if (front->manager && !front->watched)
+            link_watch(front->manager, patience(front));
+        front->watched = true;
+    }
     if (is_repeated(front, number) && !front->over)
         return;
     if (front->over && ends)
         drop_rest(front, number);
-    send_signal(front, number, sender);
+    if (front->manager)
+        link_send(front->manager, &frame);
     if (number == SIGTSTP) {
         if (front->manager)
             link_flush(front->manager, 1.0);
@@ -435,29 +421,24 @@ static void frontend_close(struct frontend *front)
     error_clear(&front->err);
 }
 
-/* Templates were looked at before: that they are wrong is news for nobody. */
-static struct output *open_output(struct frontend *front)
-{
-    struct output_config config = {.label = front->spec->label,
-                                   .timestamp = front->spec->timestamp,
-                                   .raw = front->spec->unbuffered,
-                                   .merge = front->spec->merge,
-                                   .tee = front->spec->tee,
-                                   .make_dirs = front->spec->make_dirs,
-                                   .templates = {front->spec->output, front->spec->error},
-                                   .host = frontend_host_of,
-                                   .node = frontend_node_of};
-    return output_new(front->loop, &config, &output_ops, front, &front->err);
-}
-
 struct frontend_result frontend_run(const struct spec *spec, int fd, char *(*lost)(void *arg),
                                     void *arg)
 {
     struct frontend front = {.spec = spec, .lost = lost, .lost_arg = arg, .interrupted = -INFINITY};
+    struct output_config config = {.label = spec->label,
+                                   .timestamp = spec->timestamp,
+                                   .raw = spec->unbuffered,
+                                   .merge = spec->merge,
+                                   .tee = spec->tee,
+                                   .make_dirs = spec->make_dirs,
+                                   .templates = {spec->output, spec->error},
+                                   .host = frontend_host_of,
+                                   .node = frontend_node_of};
     signal(SIGPIPE, SIG_IGN);
     front.loop = ev_default_loop(0);
     front.mapped = task_table_new();
-    front.output = open_output(&front);
+    /* Templates were checked before: that they are wrong is news for nobody. */
+    front.output = output_new(front.loop, &config, &output_ops, &front, &front.err);
     ev_timer_init(&front.last_call, on_last_call, 0, LAST_CALL);
     front.last_call.data = &front;
     front.manager = link_new(front.loop, fd, fd, &manager_ops, &front);
