@@ -35,8 +35,6 @@ int field_wants(const char *kind, const json_t *value, struct error *err)
 
 /* --- text --------------------------------------------------------------------------------- */
 
-/* Arguments, variables and file names are bytes and JSON is UTF-8: what is not UTF-8 is written as
- * {"hex": "ff41"}. */
 json_t *text_to_json(const char *text)
 {
     json_t *value = json_string(text);
@@ -82,27 +80,23 @@ char *bytes_from_json(const json_t *value, size_t *len)
     return bytes;
 }
 
-static char *text_from_hex(const json_t *hex, struct error *err)
-{
-    size_t len;
-    char *text = bytes_from_json(hex, &len);
-    if (text && !memchr(text, 0, len))
-        return text;
-    free(text);
-    error_set(err, "\"%s\" is not an even number of hex digits without a zero byte",
-              json_string_value(hex));
-    return NULL;
-}
-
 char *text_from_json(const json_t *value, struct error *err)
 {
     const char *text = json_string_value(value);
     if (text && strlen(text) == json_string_length(value))
         return mem_copy_text(text);
     const json_t *hex = json_object_size(value) == 1 ? json_object_get(value, "hex") : NULL;
-    if (json_is_string(hex))
-        return text_from_hex(hex, err);
-    field_wants(text ? "a string without a zero byte" : "a string", value, err);
+    if (!json_is_string(hex)) {
+        field_wants(text ? "a string without a zero byte" : "a string", value, err);
+        return NULL;
+    }
+    size_t len;
+    char *bytes = bytes_from_json(hex, &len);
+    if (bytes && !memchr(bytes, 0, len))
+        return bytes;
+    free(bytes);
+    error_set(err, "\"%s\" is not an even number of hex digits without a zero byte",
+              json_string_value(hex));
     return NULL;
 }
 
@@ -387,15 +381,6 @@ json_t *fields_to_json(const void *base, const struct field *fields)
     return object;
 }
 
-static const struct field *field_find(const struct field *fields, const char *key)
-{
-    for (; fields->key; fields++)
-        if (strcmp(fields->key, key) == 0)
-            return fields;
-    return NULL;
-}
-
-/* `also` is a key that the caller reads itself, or "". */
 int fields_from_json(void *base, const struct field *fields, const json_t *object, const char *also,
                      struct error *err)
 {
@@ -405,10 +390,12 @@ int fields_from_json(void *base, const struct field *fields, const json_t *objec
         return field_wants("an object", object, err);
     json_object_foreach((json_t *)object, key, value)
     {
-        const struct field *field = field_find(fields, key);
-        if (!field && strcmp(key, also) == 0)
+        const struct field *field = fields;
+        while (field->key && strcmp(field->key, key) != 0)
+            field++;
+        if (!field->key && strcmp(key, also) == 0)
             continue;
-        if (!field)
+        if (!field->key)
             return error_set(err, "unknown key \"%s\"", key);
         if (field->type->set(base, field, value, err) < 0)
             return error_prefix(err, "%s", key);

@@ -1,3 +1,4 @@
+/* The words of a spec, and readers of its values: for the options and for the JSON form. */
 #include "launcher/spec/field_words.h"
 
 #include <arpa/inet.h>

@@ -44,38 +44,26 @@ bool spec_has_rlimit(const struct spec *spec, int resource)
            limit->rlim_max != spec_limit_unset.rlim_max;
 }
 
-/* There is no call that only reads it. */
-static int spec_own_umask(void)
-{
-    mode_t mask = umask(077);
-    umask(mask);
-    return (int)mask;
-}
-
-/* Whether a task starts in it, or in one below it. */
-static bool spec_needs_directory(const struct spec *spec)
-{
-    for (size_t i = 0; i < spec->nparts; i++)
-        if (!spec->parts[i].chdir || spec->parts[i].chdir[0] != '/')
-            return true;
-    return false;
-}
-
 int spec_inherit(struct spec *spec, struct error *err)
 {
+    bool needed = false; /* some task starts in the current directory, or in one below it */
+    for (size_t i = 0; i < spec->nparts; i++)
+        needed = needed || !spec->parts[i].chdir || spec->parts[i].chdir[0] != '/';
     /* Not getcwd(3): a directory below an automounter's link has the link's name on every node. */
     if (!spec->directory)
         spec->directory = get_current_dir_name();
     int why = errno;
-    if (!spec->directory && !spec_needs_directory(spec))
+    if (!spec->directory && !needed)
         spec->directory = mem_copy_text("/");
     if (!spec->directory)
         return error_set(err,
                          "cannot tell the current directory: %s: enter another, or name the "
                          "tasks' with --chdir /DIR",
                          strerror(why));
-    if (spec->umask < 0)
-        spec->umask = spec_own_umask();
+    if (spec->umask < 0) { /* no call only reads it */
+        spec->umask = (int)umask(077);
+        umask((mode_t)spec->umask);
+    }
     for (int i = 0; i < RLIM_NLIMITS; i++) {
         if (!spec_has_rlimit(spec, i) && getrlimit(i, &spec->rlimits[i]) < 0)
             return error_set(err, "cannot read resource limit %d: %s", i, strerror(errno));

@@ -1,3 +1,4 @@
+/* --shape, --requires and --mpi as texts, and shapes of several parts beside each other. */
 #include "launcher/spec/spec_check.h"
 
 #include <ctype.h>
@@ -39,20 +40,6 @@ bool spec_has_shape(const struct spec *spec)
     return spec->nparts && spec->parts[0].shape;
 }
 
-/* What is allocated to a part is not told from what is allocated to the others once tasks are
- * mapped over it. */
-static int check_mapped(const struct spec *spec, size_t index, struct error *err)
-{
-    const struct spec_part *part = &spec->parts[index];
-    if (spec->nparts == 1 || (!part->map && !part->bind))
-        return 0;
-    return error_usage(
-        err,
-        "part %zu: %s beside --shape is for a program of one part: leave it out, and "
-        "each task is bound to its slot",
-        index + 1, part->map ? "--map-by" : "--bind-to");
-}
-
 int spec_check_shapes(const struct spec *spec, struct error *err)
 {
     bool shaped = spec_has_shape(spec);
@@ -70,9 +57,16 @@ int spec_check_shapes(const struct spec *spec, struct error *err)
     if (shaped && spec->on)
         return error_usage(err, "--on and --shape both say what is allocated: leave one of them "
                                 "out, or allocate from that R (-R)");
-    for (size_t i = 0; shaped && i < spec->nparts; i++)
-        if (check_mapped(spec, i, err) < 0)
-            return -1;
+    /* Once tasks are mapped over it, nothing tells what is allocated to one part from what is
+     * allocated to the others. */
+    for (size_t i = 0; shaped && spec->nparts > 1 && i < spec->nparts; i++) {
+        const struct spec_part *part = &spec->parts[i];
+        if (part->map || part->bind)
+            return error_usage(err,
+                               "part %zu: %s beside --shape is for a program of one part: leave it "
+                               "out, and each task is bound to its slot",
+                               i + 1, part->map ? "--map-by" : "--bind-to");
+    }
     return 0;
 }
 
