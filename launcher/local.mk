@@ -169,7 +169,6 @@ liblauncher_a_SOURCES = \
     launcher/plan/spawn_spec.c launcher/plan/spawn_spec.h \
     launcher/manager/manager.c launcher/manager/manager.h \
     launcher/manager/viewer.c launcher/manager/viewer.h \
-    launcher/options/help_layout.c launcher/options/help_layout.h \
     launcher/options/option.h \
     launcher/options/option_help.c launcher/options/option_help.h \
     launcher/options/option_table.c \

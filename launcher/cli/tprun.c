@@ -18,7 +18,6 @@
 #include "launcher/manager/manager.h"
 #include "launcher/mpiexec/mpiexec.h"
 #include "launcher/mpiexec/singleton.h"
-#include "launcher/options/help_layout.h"
 #include "launcher/options/option_help.h"
 #include "launcher/plan/picture_file.h"
 #include "launcher/process/cgroup.h"

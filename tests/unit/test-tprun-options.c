@@ -5,7 +5,6 @@
 
 #include "config.h"
 #include "launcher/cli/tprun_options.h"
-#include "launcher/options/help_layout.h"
 #include "launcher/options/option.h"
 #include "launcher/options/option_help.h"
 #include "launcher/spec/spec_build.h"
