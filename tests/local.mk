@@ -6,12 +6,12 @@ EXTRA_DIST += tests/README.md tests/apps tests/apps.d tests/bench/nothing.c test
     tests/layers.edges tests/lib tests/matrix \
     tests/mpi4py tests/mpich tests/mpiexec tests/numa tests/openpmix tests/programs tests/setup
 # No folder that has objects in a build: they would be shipped.
-EXTRA_DIST += tests/unit/elf-file.h tests/unit/exact-cases.h tests/unit/false-tree.h tests/unit/instance-world.h tests/unit/lama-plain.h \
+EXTRA_DIST += tests/unit/caret.h tests/unit/elf-file.h tests/unit/exact-cases.h tests/unit/false-tree.h tests/unit/instance-world.h tests/unit/lama-plain.h \
     tests/unit/layout-check.h tests/unit/libpmi-program.h tests/unit/libpmi-task.h \
     tests/unit/limit.h tests/unit/output-world.h tests/unit/picture-world.h \
     tests/unit/plain-machine.h tests/unit/plain-rule.h tests/unit/pmi-node.h \
     tests/unit/pmix-leaks.h tests/unit/pmix-node.h tests/unit/pool-brute.h \
-    tests/unit/random-world.h tests/unit/unit.h tests/unit/vectors.h tests/unit/world.h \
+    tests/unit/random.h tests/unit/random-world.h tests/unit/scratch-root.h tests/unit/unit.h tests/unit/vectors.h tests/unit/world.h \
     tests/fuzz/pmi-turns.h tests/steps/steps.h
 
 # A unit test is one file, tests/unit/test-NAME.c, unless it has a line of its own below.

@@ -23,6 +23,13 @@
         }                                                                                          \
     } while (0)
 
+/* len letters and a NUL. */
+static inline void fill(char *text, char letter, size_t len)
+{
+    memset(text, letter, len);
+    text[len] = '\0';
+}
+
 static inline void set_number(const char *name, int number)
 {
     char text[16];

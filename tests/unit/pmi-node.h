@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "pmi-server/pmi/dialects.h"
 #include "pmi-server/pmi/server.h"
 
@@ -133,6 +134,28 @@ static inline void hear(struct node *node, int client, const char *text)
     assert_string_equal(buf_text(output), text);
     buf_clear(output);
 }
+
+/* A frame of PMI-2 in each direction, without its length; "": nothing is heard. */
+static inline void say_frame(struct node *node, int client, const char *body)
+{
+    char *frame = mem_format("%6zu%s", strlen(body), body);
+    say(node, client, frame);
+    free(frame);
+}
+
+static inline void hear_frame(struct node *node, int client, const char *body)
+{
+    char *frame = mem_format("%6zu%s", strlen(body), body);
+    hear(node, client, *body ? frame : "");
+    free(frame);
+}
+
+/* The longest value of either dialect, and the longest key. */
+#define V16 "0123456789abcdef"
+#define V256 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16
+#define V1023                                                                                      \
+    V256 V256 V256 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 "0123456789abcde"
+#define K63 V16 V16 V16 "0123456789abcde"
 
 #define INIT "cmd=init pmi_version=1 pmi_subversion=1\n"
 #define INIT_OK "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"

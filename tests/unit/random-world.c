@@ -9,12 +9,6 @@
 
 #define ENOUGH_ROWS 40 /* from here on nothing has more than one child */
 
-uint32_t random_below(uint64_t *seed, uint32_t n)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*seed >> 33) % n;
-}
-
 static bool one_in(uint64_t *seed, uint32_t n)
 {
     return random_below(seed, n) == 0;
@@ -129,29 +123,11 @@ static void random_map(char *map, uint64_t *seed)
     static const char *const words[] = {"core",    "hwthread", "l1cache",   "l2cache",
                                         "numa",    "socket",   "board",     "node",
                                         "l3cache", "slot",     "numa:span", "core:span"};
-    static const char *const letters[] = {"n", "h", "c", "s", "N", "L1", "L2", "L3", "b"};
-    const char *order[9];
     uint32_t n = one_in(seed, 2) ? 9 : 2 + random_below(seed, 7);
-    map[0] = '\0';
-    if (one_in(seed, 4)) {
+    if (one_in(seed, 4))
         strcpy(map, words[random_below(seed, 12)]);
-        return;
-    }
-    memcpy(order, letters, sizeof(order));
-    for (uint32_t i = 8; i >= 2; i--) { /* which letters; n and h always */
-        uint32_t j = 2 + random_below(seed, i - 1);
-        const char *swap = order[i];
-        order[i] = order[j];
-        order[j] = swap;
-    }
-    for (uint32_t i = n - 1; i > 0; i--) {
-        uint32_t j = random_below(seed, i + 1);
-        const char *swap = order[i];
-        order[i] = order[j];
-        order[j] = swap;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        strcat(map, order[i]);
+    else
+        random_loops(seed, n, map);
 }
 
 static const char *random_bind(struct random_world *world, uint64_t *seed)

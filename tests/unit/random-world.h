@@ -9,6 +9,7 @@
 #define TESTS_UNIT_RANDOM_WORLD_H
 
 #include "affinity/layout/layout.h"
+#include "tests/unit/random.h"
 
 #define RANDOM_NODES 4
 
@@ -20,9 +21,6 @@ struct random_world {
     char map[32], bind[16], mppr[32]; /* what the part points to */
     struct layout_request request;
 };
-
-/* 0 to n - 1; the same numbers for the same seed everywhere. */
-uint32_t random_below(uint64_t *seed, uint32_t n);
 
 void random_world_make(struct random_world *world, uint64_t *seed);
 /* The same with nodes of this one machine, which is borrowed. */

@@ -9,14 +9,13 @@
 #include "launcher/process/localhost.h"
 #include "launcher/source/batch_system.h"
 #include "launcher/source/nodes_from_options.h"
+#include "tests/unit/scratch-root.h"
 #include "tests/unit/unit.h"
 
 #define NOW 1000.0
 #define R_OF(ranks, cores, hosts)                                                                  \
     "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"" ranks                                 \
     "\",\"children\":{\"core\":\"" cores "\"}}],\"nodelist\":[\"" hosts "\"]}}"
-
-static char dir[] = "/tmp/test-batch-system.XXXXXX";
 
 static const char *const variables[] = {
     "TPRUN_PROGRAM",
@@ -61,19 +60,10 @@ static int forget(void **state)
     return 0;
 }
 
-static int make_dir(void **state)
+static int make_root(void **state)
 {
     (void)state;
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    char *command = mem_format("rm -r %s", dir);
-    int rc = system(command);
-    free(command);
-    return rc;
+    return root_make((const char *const[]){NULL});
 }
 
 /* NAME=VALUE, '@' in a value being the test's directory. */
@@ -84,7 +74,7 @@ static void set(const char *assignment)
     char *name = mem_copy_text_n(assignment, len);
     for (const char *at = assignment + len + 1; *at; at++) {
         if (*at == '@')
-            buf_add_text(&value, dir);
+            buf_add_text(&value, root);
         else
             buf_add_char(&value, *at);
     }
@@ -95,7 +85,7 @@ static void set(const char *assignment)
 
 static void file_with(const char *name, const char *text)
 {
-    char *path = mem_format("%s/%s", dir, name);
+    char *path = mem_format("%s/%s", root, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(text, file);
@@ -357,7 +347,7 @@ static void test_a_job_of_Grid_Engine(void **state)
 /* A command `flux` that says what it was asked, beside the R in the file. */
 static void make_flux(const char *script)
 {
-    char *path = mem_format("%s/bin/flux", dir), *bin = mem_format("%s/bin", dir);
+    char *path = mem_format("%s/bin/flux", root), *bin = mem_format("%s/bin", root);
     char *search = mem_format("%s:/usr/bin:/bin", bin);
     mkdir(bin, 0700);
     file_with("bin/flux", script);
@@ -384,7 +374,7 @@ static void test_a_job_of_Kubernetes_MPI_Operator(void **state)
     char *name = localhost_name(), *job = mem_format("MPI Operator job %s", name);
     char *want = mem_format("pi-worker-0.pi.invalid:0/2=all pi-worker-1.pi.invalid:1/2=all of %s "
                             "(%s/hostfile)",
-                            job, dir);
+                            job, root);
     (void)state;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         char *list = mem_format("%s=@/hostfile", lists[i].variable);
@@ -481,8 +471,8 @@ static void test_a_Flux_that_does_not_answer_is_refused(void **state)
 
 static void test_an_R_file_of_the_environment(void **state)
 {
-    char *want = mem_format("a.invalid:3/0=0-1 of R file %s/R", dir);
-    char *identity = mem_format("R file %s/R", dir);
+    char *want = mem_format("a.invalid:3/0=0-1 of R file %s/R", root);
+    char *identity = mem_format("R file %s/R", root);
     (void)state;
     file_with("R", R_OF("3", "0-1", "a.invalid"));
     setenv("TPRUN_R", identity + strlen("R file "), 1);
@@ -497,7 +487,7 @@ static void test_an_R_file_of_the_environment(void **state)
 /* One file by two names is one instance. */
 static void test_an_R_file_is_known_by_its_real_path(void **state)
 {
-    char *link = mem_format("%s/link", dir), *target = mem_format("%s/R", dir);
+    char *link = mem_format("%s/link", root), *target = mem_format("%s/R", root);
     char *want = mem_format("a.invalid:3/0=0-1 of R file %s", link);
     char *identity = mem_format("R file %s", target);
     (void)state;
@@ -523,7 +513,7 @@ static void be_a_task(void)
 
 static void make_instance(const char *R)
 {
-    char *path = mem_format("%s/programs", dir), *program = mem_format("%s/7", path);
+    char *path = mem_format("%s/programs", root), *program = mem_format("%s/7", path);
     mkdir(path, 0700);
     mkdir(program, 0700);
     file_with("identity", "Slurm job 4\n");
@@ -625,5 +615,5 @@ int main(void)
         CASE(test_a_task_whose_program_holds_nothing_here_has_its_machine),
         CASE(test_hosts_that_are_named_belong_to_the_job_they_are_named_in),
     };
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+    return cmocka_run_group_tests(tests, make_root, root_remove);
 }

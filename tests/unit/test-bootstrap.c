@@ -1,6 +1,8 @@
+#include "base/directory.h"
 #include "base/string_list.h"
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,9 +171,7 @@ static char *make_commands(void)
 
 static void remove_commands(char *top)
 {
-    char *command = mem_format("rm -rf %s", top);
-    assert_int_equal(system(command), 0);
-    free(command);
+    assert_int_equal(directory_remove(AT_FDCWD, top), 0);
     free(top);
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
@@ -147,9 +148,7 @@ static void test_kills_for_lack_of_memory_are_those_of_the_nearest_that_counts(v
         assert_true(limit == all[i].limit);
         free(path);
     }
-    char *clean = mem_format("rm -rf %s", above);
-    assert_int_equal(system(clean), 0);
-    free(clean);
+    assert_int_equal(directory_remove(AT_FDCWD, above), 0);
     free(make);
 }
 
@@ -232,9 +231,7 @@ static void test_the_least_quota_around_a_process_counts(void **state)
     expect_quota(top, "3:cpuacct:/x/y\n", INFINITY);
     expect_quota(top, "1:name=cpu:/x\n", INFINITY);
     expect_quota(top, "", INFINITY);
-    char *command = mem_format("rm -r %s", top);
-    assert_int_equal(system(command), 0);
-    free(command);
+    assert_int_equal(directory_remove(AT_FDCWD, top), 0);
 }
 
 static void nap(void)

@@ -1,4 +1,3 @@
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,26 +5,13 @@
 
 #include "launcher/linkage/shared_libraries.h"
 #include "tests/unit/elf-file.h"
+#include "tests/unit/scratch-root.h"
 #include "tests/unit/unit.h"
-
-static char root[] = "/tmp/tprun-closed-XXXXXX";
 
 static int make_root(void **state)
 {
     (void)state;
-    return mkdtemp(root) && chdir(root) == 0 && mkdir("lib", 0700) == 0 ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
-{
-    (void)status, (void)type, (void)where;
-    return remove(path);
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return root_make((const char *const[]){"lib", NULL});
 }
 
 /* The bytes of a system call, as they occur by chance: "int 0x80", "syscall", "svc #0". */
@@ -154,5 +140,5 @@ int main(void)
         cmocka_unit_test(test_what_its_libraries_need_counts),
         cmocka_unit_test(test_a_large_program_is_not_looked_at),
     };
-    return cmocka_run_group_tests(tests, make_root, remove_root);
+    return cmocka_run_group_tests(tests, make_root, root_remove);
 }

@@ -1,3 +1,4 @@
+#include "tests/unit/caret.h"
 #include "tests/unit/vectors.h"
 
 #include <string.h>
@@ -204,15 +205,6 @@ static const struct {
     {"{\"ranks\": [}", "not JSON", 12},
     {"{\"ranks\": [\"0\"], \"ranks\": [\"0\"]}", "not JSON", 24},
 };
-
-static void expect_caret(const char *text, size_t want)
-{
-    const char *line = strrchr(text, '\n');
-    assert_non_null(line);
-    size_t indent = strspn(line + 1, " ");
-    if (line[1 + indent] != '^' || indent != want + 2)
-        fail_msg("%s\ncaret not in column %zu", text, want);
-}
 
 static void test_wrong_lines_are_refused_with_a_caret_under_the_place(void **state)
 {

@@ -7,19 +7,12 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "tests/unit/scratch-root.h"
 
-static char above[] = "/tmp/test-directory-XXXXXX";
-
-static int begin(void **state)
+static int make_root(void **state)
 {
     (void)state;
-    return mkdtemp(above) ? chdir(above) : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    return chdir("/") < 0 ? -1 : rmdir(above);
+    return root_make((const char *const[]){NULL});
 }
 
 static void one_is_made_and_one_that_is_there_is_used(void **state)
@@ -87,5 +80,5 @@ int main(void)
         cmocka_unit_test(what_is_another_users_is_refused),
         cmocka_unit_test(what_is_no_directory_is_refused),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, make_root, root_remove);
 }

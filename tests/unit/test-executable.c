@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "launcher/linkage/executable.h"
+#include "tests/unit/scratch-root.h"
 #include "tests/unit/unit.h"
-
-static char directory[] = "/tmp/test-executable.XXXXXX";
 
 static void put(const char *name, const void *bytes, size_t len)
 {
@@ -19,26 +18,16 @@ static void put(const char *name, const void *bytes, size_t len)
     assert_int_equal(chmod(name, 0755), 0);
 }
 
-static int setup(void **state)
+static int make_root(void **state)
 {
     (void)state;
-    return mkdtemp(directory) && chdir(directory) == 0 && mkdir("handlers", 0700) == 0 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    static const char *const files[] = {"handlers/register", "handlers/one", "big", "script"};
-    (void)state;
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-        unlink(files[i]);
-    rmdir("handlers");
-    return chdir("/") == 0 ? rmdir(directory) : -1;
+    return root_make((const char *const[]){"handlers", NULL});
 }
 
 static int check(const char *name, struct error *err)
 {
     struct executable_source source = {
-        .name = name, .search = "/bin:/usr/bin", .directory = directory, .handlers = "handlers"};
+        .name = name, .search = "/bin:/usr/bin", .directory = root, .handlers = "handlers"};
     char *path;
     error_clear(err);
     int status = executable_check(&source, &path, err);
@@ -149,5 +138,5 @@ int main(void)
         cmocka_unit_test(test_what_a_handler_takes_can_be_executed),
         cmocka_unit_test(test_the_first_line_of_a_script_names_its_interpreter),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, make_root, root_remove);
 }

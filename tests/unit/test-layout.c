@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "tests/unit/random.h"
 #include "tests/unit/world.h"
 
 struct placed_case {
@@ -744,12 +745,6 @@ static void test_json_of_many_tasks_comes_in_pieces(void **state)
 
 /* ---- properties ---- */
 
-static uint32_t random_below(uint64_t *seed, uint32_t n)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*seed >> 33) % n;
-}
-
 static const char *const random_machines[] = {
     "package:2 numa:2 l3:1 l2:2 l1:1 core:1 pu:2",
     "numa:2 package:1 core:3 pu:1|package:1 l3:2 core:2 pu:2",
@@ -757,30 +752,6 @@ static const char *const random_machines[] = {
     "2*package:1 numa:2 l3:2 l2:2 core:2 pu:1",
     "package:2 l3:1 l2:2 core:2 pu:2@0,2-3,5|numa:3 core:3 pu:2",
 };
-
-static char *random_map(uint64_t *seed, bool full)
-{
-    static const char *const all[] = {"n", "h", "c", "s", "N", "L1", "L2", "L3", "b"};
-    const char *order[9];
-    uint32_t n = full ? 9 : 2 + random_below(seed, 7);
-    struct buf out = BUF_INIT;
-    memcpy(order, all, sizeof(all));
-    for (uint32_t i = 8; i >= 2; i--) { /* which letters; n and h always */
-        uint32_t j = 2 + random_below(seed, i - 1);
-        const char *swap = order[i];
-        order[i] = order[j];
-        order[j] = swap;
-    }
-    for (uint32_t i = n - 1; i > 0; i--) {
-        uint32_t j = random_below(seed, i + 1);
-        const char *swap = order[i];
-        order[i] = order[j];
-        order[j] = swap;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        buf_add_text(&out, order[i]);
-    return buf_take_text(&out);
-}
 
 static uint32_t world_threads(const struct world *world)
 {
@@ -800,7 +771,8 @@ static void test_any_string_visits_every_thread_once(void **state)
     for (uint32_t i = 0; i < 2000; i++) {
         struct world world;
         bool seen[MAX_NODES][64] = {{false}};
-        char *map = random_map(&seed, i % 2);
+        char map[RANDOM_MAP_SIZE];
+        random_loops(&seed, i % 2 ? 9 : 2 + random_below(&seed, 7), map);
         world_make(&world, random_machines[i % 5]);
         world.parts[0] = (struct layout_part){
             .ntasks = world_threads(&world), .map = map, .bind = "1h", .mppr = "none"};
@@ -812,7 +784,6 @@ static void test_any_string_visits_every_thread_once(void **state)
                 fail_msg("%s visits row %u of node %u twice", map, task->place, node);
             seen[node][task->place] = true;
         }
-        free(map);
         layout_free(layout);
         world_free(&world);
     }
@@ -856,7 +827,8 @@ static void test_limits_hold_for_any_string_and_width(void **state)
     for (uint32_t i = 0; i < 3000; i++) {
         struct world world;
         size_t limit = random_below(&seed, 6);
-        char *map = random_map(&seed, i % 2);
+        char map[RANDOM_MAP_SIZE];
+        random_loops(&seed, i % 2 ? 9 : 2 + random_below(&seed, 7), map);
         world_make(&world, random_machines[i % 5]);
         world.parts[0] = (struct layout_part){.ntasks = 1 + random_below(&seed, 24),
                                               .map = map,
@@ -879,7 +851,6 @@ static void test_limits_hold_for_any_string_and_width(void **state)
                                 layout->ntasks * sizeof(*layout->tasks));
         }
         layout_free(forced);
-        free(map);
         layout_free(layout);
         world_free(&world);
     }

@@ -41,12 +41,6 @@ static void test_a_task_knows_itself(void **state)
     assert_int_equal(run_program(3, NULL, task_knows_itself, 0), -1);
 }
 
-static void fill(char *text, char c, size_t len)
-{
-    memset(text, c, len);
-    text[len] = '\0';
-}
-
 static int task_puts_within_bounds(void)
 {
     char key[80], value[1100], got[1100];

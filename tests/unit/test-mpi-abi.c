@@ -1,4 +1,3 @@
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,26 +7,23 @@
 #include "launcher/linkage/mpi_abi.h"
 #include "launcher/spec/spec_check.h"
 #include "tests/unit/elf-file.h"
+#include "tests/unit/scratch-root.h"
 #include "tests/unit/unit.h"
-
-/* mpich/lib and openmpi/lib64 as projects install them, debian with both side by side. */
-static char root[] = "/tmp/tprun-abi-XXXXXX";
 
 static const struct elf_file mpich = {.soname = LIBRARY_MPI_ABI, .imports = "MPIR_Err_return_comm"},
                              openmpi = {.soname = LIBRARY_MPI_ABI, .imports = "ompi_mpi_char"},
                              own = {.soname = LIBRARY_MPI_ABI, .imports = "myMPIR_ mpi_x"},
                              other = {.soname = "libmpi.so.40"};
 
+/* mpich/lib and openmpi/lib64 as projects install them, debian with both side by side. */
 static int make_root(void **state)
 {
-    static const char *const directories[] = {"mpich",         "mpich/lib", "mpich/bin", "openmpi",
-                                              "openmpi/lib64", "debian",    "own",       "other"};
+    static const char *const directories[] = {"mpich",   "mpich/lib",     "mpich/bin",
+                                              "openmpi", "openmpi/lib64", "debian",
+                                              "own",     "other",         NULL};
     (void)state;
-    if (!mkdtemp(root) || chdir(root) < 0)
+    if (root_make(directories) < 0)
         return -1;
-    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
-        if (mkdir(directories[i], 0700) < 0)
-            return -1;
     elf_file_write("mpich/lib/libmpi_abi.so.1.0.0", &mpich);
     elf_file_write("openmpi/lib64/libmpi_abi.so.1", &openmpi);
     elf_file_write("debian/libmpi_abi_mpich.so.1.0.0", &mpich);
@@ -38,18 +34,6 @@ static int make_root(void **state)
                    symlink("libmpi_abi_openmpi.so.1.0.0", "debian/libmpi_abi.so.1") < 0
                ? -1
                : 0;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
-{
-    (void)status, (void)type, (void)where;
-    return remove(path);
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Of files below the root; the next call of the same number overwrites it. */
@@ -275,5 +259,5 @@ int main(void)
         cmocka_unit_test(test_a_directory_of_the_loaders_own_is_not_put_in_front),
         cmocka_unit_test(test_a_path_that_the_loader_would_cut_is_refused),
     };
-    return cmocka_run_group_tests(tests, make_root, remove_root);
+    return cmocka_run_group_tests(tests, make_root, root_remove);
 }

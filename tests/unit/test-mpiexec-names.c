@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/mem.h"
 #include "launcher/mpiexec/mpiexec.h"
 #include "tests/unit/unit.h"
@@ -54,13 +55,6 @@ static void make_link(const char *directory, const char *name, const char *to)
     free(path);
 }
 
-static void remove_directory(const char *directory)
-{
-    char *command = mem_format("rm -rf '%s'", directory);
-    assert_int_equal(system(command), 0);
-    free(command);
-}
-
 static void test_what_else_has_the_name_tells_whose_it_is(void **state)
 {
     (void)state;
@@ -94,7 +88,7 @@ static void test_what_else_has_the_name_tells_whose_it_is(void **state)
     assert_int_equal(mpiexec_next_dialect("mpirun", NULL), MPIEXEC_EITHER);
     const char *const all[] = {hydra, orte, plain, own, beside};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        remove_directory(all[i]);
+        assert_int_equal(directory_remove(AT_FDCWD, all[i]), 0);
 }
 
 static void test_the_first_line_of_the_version_tells_launchers_apart(void **state)

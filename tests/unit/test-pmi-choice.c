@@ -1,4 +1,3 @@
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "launcher/linkage/pmi_choice.h"
 #include "launcher/spec/spec.h"
 #include "tests/unit/elf-file.h"
+#include "tests/unit/scratch-root.h"
 #include "tests/unit/unit.h"
 
 #define NLIBRARIES 3
@@ -94,24 +94,10 @@ static void test_one_that_cannot_be_read_is_offered_all(void **state)
 
 /* ---- by files ---- */
 
-static char root[] = "/tmp/tprun-choice-XXXXXX";
-
 static int make_root(void **state)
 {
     (void)state;
-    return mkdtemp(root) && chdir(root) == 0 && mkdir("lib", 0700) == 0 ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
-{
-    (void)status, (void)type, (void)where;
-    return remove(path);
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return root_make((const char *const[]){"lib", NULL});
 }
 
 static void test_what_an_mpi_needs_itself_counts(void **state)
@@ -269,5 +255,5 @@ int main(void)
         cmocka_unit_test(test_memory_that_tasks_share_has_its_directory),
         cmocka_unit_test(test_kinds_of_memory_are_asked_of_open_mpi),
     };
-    return cmocka_run_group_tests(tests, make_root, remove_root);
+    return cmocka_run_group_tests(tests, make_root, root_remove);
 }

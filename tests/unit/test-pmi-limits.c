@@ -72,20 +72,6 @@ static struct node *limited_node(const char *greeting)
 
 #define INIT2 "cmd=init pmi_version=2 pmi_subversion=0\n    13cmd=fullinit;"
 
-static void say_frame(struct node *node, const char *body)
-{
-    char *frame = mem_format("%6zu%s", strlen(body), body);
-    say(node, 0, frame);
-    free(frame);
-}
-
-static void hear_frame(struct node *node, const char *body)
-{
-    char *frame = mem_format("%6zu%s", strlen(body), body);
-    hear(node, 0, frame);
-    free(frame);
-}
-
 static size_t count_answers(struct buf *output)
 {
     size_t count = 0;
@@ -181,9 +167,9 @@ static void test_attributes_count_too(void **state)
     for (; count < 20000 && !owner.nlimited; count++) {
         snprintf(body, sizeof(body), "cmd=info-putnodeattr;key=k%zu;value=%s;", count, value);
         buf_clear(pmi_connection_output(node->clients[0]));
-        say_frame(node, body);
+        say_frame(node, 0, body);
     }
-    hear_frame(node, "cmd=info-putnodeattr-response;rc=14;errmsg=too much was put;");
+    hear_frame(node, 0, "cmd=info-putnodeattr-response;rc=14;errmsg=too much was put;");
     assert_true(count > 15000 && count < 16500);
     node_free(node);
 }
@@ -193,19 +179,20 @@ static void test_names_and_spawns_that_wait_are_few(void **state)
     (void)state;
     struct node *node = limited_node(INIT2);
     for (int i = 0; i < PMI_ASKS_MAX; i++)
-        say_frame(node, "cmd=name-lookup;thrid=1;name=s;");
+        say_frame(node, 0, "cmd=name-lookup;thrid=1;name=s;");
     hear(node, 0, "");
     for (int i = 0; i < 2; i++) {
-        say_frame(node, "cmd=name-lookup;thrid=2;name=s;");
-        hear_frame(node, "cmd=name-lookup-response;thrid=2;rc=14;"
-                         "errmsg=too many names and spawns wait for an answer;");
+        say_frame(node, 0, "cmd=name-lookup;thrid=2;name=s;");
+        hear_frame(node, 0,
+                   "cmd=name-lookup-response;thrid=2;rc=14;"
+                   "errmsg=too many names and spawns wait for an answer;");
     }
     assert_int_equal(owner.nlimited, 1);
     assert_string_equal(owner.what,
                         "64 of its names and spawns wait for an answer, and one more was refused");
     pmi_request_named(owner.requests[--owner.nrequests], false, NULL);
     buf_clear(pmi_connection_output(node->clients[0]));
-    say_frame(node, "cmd=name-lookup;thrid=3;name=s;");
+    say_frame(node, 0, "cmd=name-lookup;thrid=3;name=s;");
     hear(node, 0, "");
     node_free(node);
 }
@@ -218,7 +205,7 @@ static void test_a_threads_mark_is_short(void **state)
     char mark[66] = "";
     memset(mark, 't', 64);
     char *body = mem_format("cmd=job-getid;thrid=%s;", mark);
-    say_frame(node, body);
+    say_frame(node, 0, body);
     free(body);
     mark[64] = 't';
     body = mem_format("cmd=job-getid;thrid=%s;", mark);

@@ -106,20 +106,6 @@ static struct node *asking_node(bool at_once, uint32_t nlocal)
     return node;
 }
 
-static void say_frame(struct node *node, int client, const char *body)
-{
-    char *frame = mem_format("%6zu%s", strlen(body), body);
-    say(node, client, frame);
-    free(frame);
-}
-
-static void hear_frame(struct node *node, int client, const char *body)
-{
-    char *frame = mem_format("%6zu%s", strlen(body), body);
-    hear(node, client, *body ? frame : "");
-    free(frame);
-}
-
 static void greet2(struct node *node, int client)
 {
     say(node, client, HELLO2);

@@ -29,20 +29,6 @@ static char *text_of(char c, size_t len)
     return text;
 }
 
-static void say_frame(struct node *node, int client, const char *body)
-{
-    char *frame = mem_format("%6zu%s", strlen(body), body);
-    say(node, client, frame);
-    free(frame);
-}
-
-static void hear_frame(struct node *node, int client, const char *body)
-{
-    char *frame = mem_format("%6zu%s", strlen(body), body);
-    hear(node, client, frame);
-    free(frame);
-}
-
 /* Client 0 speaks PMI-1, client 1 PMI-2. */
 static struct node *mixed_node(void)
 {

@@ -2,12 +2,6 @@
 #include "pmi-server/wire/pmi1_line.h"
 #include "tests/unit/pmi-node.h"
 
-#define V16 "0123456789abcdef"
-#define V256 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16
-#define V1023                                                                                      \
-    V256 V256 V256 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 "0123456789abcde"
-#define K63 V16 V16 V16 "0123456789abcde"
-
 static const struct {
     const char *in, *out;
     enum pmi_state state;

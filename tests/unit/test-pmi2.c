@@ -4,11 +4,6 @@
 #define TEXT_INIT "cmd=init pmi_version=2 pmi_subversion=0\n"
 #define TEXT_INIT_OK "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n"
 #define FULLINIT "cmd=fullinit;pmirank=0;threaded=FALSE;"
-#define V16 "0123456789abcdef"
-#define V256 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16
-#define V1023                                                                                      \
-    V256 V256 V256 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 V16 "0123456789abcde"
-#define K63 V16 V16 V16 "0123456789abcde"
 
 /* Bodies, with '|' between one and the next. */
 static const struct {

@@ -3,6 +3,7 @@
 
 #include "affinity/treepool/request.h"
 #include "base/buf.h"
+#include "tests/unit/caret.h"
 #include "tests/unit/vectors.h"
 
 static void put_count(struct buf *out, const char *what, const struct count *count)
@@ -209,15 +210,6 @@ static const struct {
     {"slot/[core;memory/core]", "nothing can stand in memory", 11},
     {"slot=2/[core;memory=2147483647{unit:PB}]", "more than can be counted", 13},
 };
-
-static void expect_caret(const char *text, size_t want)
-{
-    const char *line = strrchr(text, '\n');
-    assert_non_null(line);
-    size_t indent = strspn(line + 1, " ");
-    if (line[1 + indent] != '^' || indent != want + 2)
-        fail_msg("%s\ncaret not in column %zu", text, want);
-}
 
 static void expect_refused(const struct shape *shape, const char *text, const char *part,
                            size_t caret)

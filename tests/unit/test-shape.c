@@ -2,6 +2,7 @@
 
 #include "affinity/shape/shape.h"
 #include "base/buf.h"
+#include "tests/unit/caret.h"
 #include "tests/unit/vectors.h"
 
 static struct shape *read_shape(const char *text)
@@ -242,15 +243,6 @@ static const struct {
     {"node{a:99999999999999999999}", "number is too large", 7},
     {"node{a}{b}", "unexpected text; expected type=", 7},
 };
-
-static void expect_caret(const char *text, size_t want)
-{
-    const char *line = strrchr(text, '\n');
-    assert_non_null(line);
-    size_t indent = strspn(line + 1, " ");
-    if (line[1 + indent] != '^' || indent != want + 2)
-        fail_msg("%s\ncaret not in column %zu", text, want);
-}
 
 static void test_wrong_shapes_are_refused_with_a_caret_under_the_place(void **state)
 {

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,34 +8,13 @@
 #include "launcher/linkage/loader_cache.h"
 #include "launcher/linkage/shared_libraries.h"
 #include "tests/unit/elf-file.h"
+#include "tests/unit/scratch-root.h"
 #include "tests/unit/unit.h"
-
-/* ---- a directory of its own, which relative names are relative to ---- */
-
-static char root[] = "/tmp/tprun-linkage-XXXXXX";
 
 static int make_root(void **state)
 {
-    static const char *const directories[] = {"a", "b", "c", "c/deep", "app"};
     (void)state;
-    if (!mkdtemp(root) || chdir(root) < 0)
-        return -1;
-    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
-        if (mkdir(directories[i], 0700) < 0)
-            return -1;
-    return 0;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
-{
-    (void)status, (void)type, (void)where;
-    return remove(path);
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return root_make((const char *const[]){"a", "b", "c", "c/deep", "app", NULL});
 }
 
 static struct shared_libraries *link_of(const char *path, const char *library_path,
@@ -492,5 +470,5 @@ int main(void)
         cmocka_unit_test(test_the_cache_has_each_path_of_a_name),
         cmocka_unit_test(test_a_damaged_cache_has_nothing_beyond_its_end),
     };
-    return cmocka_run_group_tests(tests, make_root, remove_root);
+    return cmocka_run_group_tests(tests, make_root, root_remove);
 }
