@@ -44,7 +44,7 @@ static void one_is_refused(int door)
     assert_int_equal(errno, EAGAIN);
 }
 
-static void ones_own_connections_come_in(void **state)
+static void a_connection_of_the_same_user_is_accepted(void **state)
 {
     (void)state;
     struct sockaddr_in from = {0};
@@ -60,7 +60,7 @@ static void ones_own_connections_come_in(void **state)
     close(door);
 }
 
-static void closed_ones_do_not(void **state)
+static void a_connection_that_was_closed_is_not_accepted(void **state)
 {
     (void)state;
     int door = listen_somewhere(), far = dial();
@@ -70,7 +70,7 @@ static void closed_ones_do_not(void **state)
     close(door);
 }
 
-static void another_users_are_closed(void **state)
+static void a_connection_of_another_user_is_closed(void **state)
 {
     (void)state;
     char byte;
@@ -139,9 +139,9 @@ static int install(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ones_own_connections_come_in),
-        cmocka_unit_test(closed_ones_do_not),
-        cmocka_unit_test(another_users_are_closed),
+        cmocka_unit_test(a_connection_of_the_same_user_is_accepted),
+        cmocka_unit_test(a_connection_that_was_closed_is_not_accepted),
+        cmocka_unit_test(a_connection_of_another_user_is_closed),
         cmocka_unit_test(a_greeting_that_stops_is_taken_for_one_that_was_closed),
         cmocka_unit_test(a_library_that_does_not_import_it_is_refused),
     };

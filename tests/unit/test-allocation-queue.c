@@ -97,7 +97,7 @@ static void assert_begins(const char *text, const char *begin)
         fail_msg("\"%s\" does not begin with \"%s\"", text ? text : "(none)", begin);
 }
 
-static void test_it_waits_and_is_tried_again_when_the_other_ends(void **state)
+static void test_a_request_waits_and_is_tried_again_when_the_other_ends(void **state)
 {
     struct scene scene;
     (void)state;
@@ -122,7 +122,7 @@ static void test_it_waits_and_is_tried_again_when_the_other_ends(void **state)
     scene_close(&scene);
 }
 
-static void test_what_was_told_not_to_wait_says_who_holds_it(void **state)
+static void test_a_request_that_may_not_wait_says_who_holds_the_cores(void **state)
 {
     struct scene scene;
     (void)state;
@@ -134,7 +134,7 @@ static void test_what_was_told_not_to_wait_says_who_holds_it(void **state)
     scene_close(&scene);
 }
 
-static void test_what_can_never_fit_does_not_wait(void **state)
+static void test_a_request_that_can_never_fit_does_not_wait(void **state)
 {
     struct scene scene;
     (void)state;
@@ -200,9 +200,9 @@ static void test_nothing_is_tried_once_it_is_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_it_waits_and_is_tried_again_when_the_other_ends),
-        cmocka_unit_test(test_what_was_told_not_to_wait_says_who_holds_it),
-        cmocka_unit_test(test_what_can_never_fit_does_not_wait),
+        cmocka_unit_test(test_a_request_waits_and_is_tried_again_when_the_other_ends),
+        cmocka_unit_test(test_a_request_that_may_not_wait_says_who_holds_the_cores),
+        cmocka_unit_test(test_a_request_that_can_never_fit_does_not_wait),
         cmocka_unit_test(test_where_nobody_holds_anything_there_is_no_wait),
         cmocka_unit_test(test_the_wait_has_an_end_also_the_second_time),
         cmocka_unit_test(test_nothing_is_tried_once_it_is_over),

@@ -36,7 +36,7 @@ static void assert_refused(struct hostfile *file, const char *text, const char *
     error_clear(err);
 }
 
-static void test_the_node_lists_of_Slurm(void **state)
+static void test_node_lists_of_Slurm_are_read(void **state)
 {
     static const struct {
         const char *text, *want;
@@ -100,7 +100,7 @@ static struct hostfile *counted(const char *counts, struct error *err)
     return NULL;
 }
 
-static void test_the_counts_of_Slurm(void **state)
+static void test_counts_of_Slurm_are_read(void **state)
 {
     struct error err = ERROR_INIT;
     (void)state;
@@ -137,7 +137,7 @@ static void test_bad_counts_of_Slurm_are_refused(void **state)
     }
 }
 
-static void test_a_line_a_slot(void **state)
+static void test_a_file_with_a_line_for_each_slot_is_read(void **state)
 {
     static const char good[] = "node1\nnode1\r\n\nnode2.x.org\n  node1", zero[] = "a\0b\n";
     static const struct {
@@ -159,7 +159,7 @@ static void test_a_line_a_slot(void **state)
                    "line 1: contains a zero byte", &err);
 }
 
-static void test_a_table_of_Grid_Engine(void **state)
+static void test_a_table_of_Grid_Engine_is_read(void **state)
 {
     static const char good[] = "exec-3.x.org 32 all.q@exec-3.x.org UNDEFINED\n"
                                "exec-1 4 all.q@exec-1 0,0:0,1\nexec-1 2 other.q@exec-1 <NULL>\n"
@@ -183,7 +183,7 @@ static void test_a_table_of_Grid_Engine(void **state)
                        &err);
 }
 
-static void test_pairs_of_LSF(void **state)
+static void test_pairs_of_LSF_are_read(void **state)
 {
     static const struct {
         const char *text, *why;
@@ -207,13 +207,13 @@ static void test_pairs_of_LSF(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_node_lists_of_Slurm),
+        cmocka_unit_test(test_node_lists_of_Slurm_are_read),
         cmocka_unit_test(test_bad_node_lists_of_Slurm_are_refused),
-        cmocka_unit_test(test_the_counts_of_Slurm),
+        cmocka_unit_test(test_counts_of_Slurm_are_read),
         cmocka_unit_test(test_bad_counts_of_Slurm_are_refused),
-        cmocka_unit_test(test_a_line_a_slot),
-        cmocka_unit_test(test_a_table_of_Grid_Engine),
-        cmocka_unit_test(test_pairs_of_LSF),
+        cmocka_unit_test(test_a_file_with_a_line_for_each_slot_is_read),
+        cmocka_unit_test(test_a_table_of_Grid_Engine_is_read),
+        cmocka_unit_test(test_pairs_of_LSF_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -422,7 +422,7 @@ static void test_ssh_says_which_stage_was_reached(void **state)
     }
 }
 
-static void test_pieces_of_any_size_say_the_same(void **state)
+static void test_output_in_pieces_of_any_size_is_understood(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(transcripts) / sizeof(transcripts[0]); i++) {
@@ -457,7 +457,7 @@ static void test_stages_only_go_forward(void **state)
 }
 
 /* A login that writes for ever does not fill the memory of who listens. */
-static void test_what_is_kept_of_the_words_is_bounded(void **state)
+static void test_a_bounded_part_of_the_output_is_kept(void **state)
 {
     struct buf text = BUF_INIT, words = BUF_INIT;
     enum bootstrap_stage stage = STAGE_RESOLVE;
@@ -601,9 +601,9 @@ int main(void)
         cmocka_unit_test(test_batch_systems_are_found_by_name_and_by_system),
         cmocka_unit_test(test_only_what_knows_the_host_reaches_others),
         cmocka_unit_test(test_ssh_says_which_stage_was_reached),
-        cmocka_unit_test(test_pieces_of_any_size_say_the_same),
+        cmocka_unit_test(test_output_in_pieces_of_any_size_is_understood),
         cmocka_unit_test(test_stages_only_go_forward),
-        cmocka_unit_test(test_what_is_kept_of_the_words_is_bounded),
+        cmocka_unit_test(test_a_bounded_part_of_the_output_is_kept),
         cmocka_unit_test(test_stages_have_names_and_a_first_one),
         cmocka_unit_test(test_json_brings_everything_back),
         cmocka_unit_test(test_json_brings_infinite_patience_back),

@@ -552,7 +552,7 @@ static void test_a_name_that_leads_elsewhere_is_refused(void **state)
     error_clear(&err);
 }
 
-static void test_none_is_fine(void **state)
+static void test_functions_take_null_for_no_cgroup(void **state)
 {
     struct cgroup *none[] = {NULL, cgroup_new()};
     (void)state;
@@ -588,7 +588,7 @@ int main(void)
         cmocka_unit_test_teardown(test_processors_are_kept_to_or_a_reason_is_given, teardown),
         cmocka_unit_test_teardown(test_no_other_user_can_open_it, teardown),
         cmocka_unit_test_teardown(test_a_name_that_leads_elsewhere_is_refused, teardown),
-        cmocka_unit_test(test_none_is_fine),
+        cmocka_unit_test(test_functions_take_null_for_no_cgroup),
     };
     exec_reserve();
     return cmocka_run_group_tests(tests, NULL, NULL);

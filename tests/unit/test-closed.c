@@ -98,7 +98,7 @@ static void test_a_program_is_closed_where_nothing_leads_out_of_it(void **state)
     }
 }
 
-static void test_it_is_not_where_others_are_loaded_by_the_environment(void **state)
+static void test_a_program_is_not_closed_where_the_environment_loads_others(void **state)
 {
     static const struct elf_file plain = {PLAIN, CODE};
     (void)state;
@@ -106,7 +106,7 @@ static void test_it_is_not_where_others_are_loaded_by_the_environment(void **sta
     assert_false(is_closed(true));
 }
 
-static void test_what_its_libraries_need_counts(void **state)
+static void test_a_program_is_closed_only_if_its_libraries_need_nothing_else(void **state)
 {
     static const struct elf_file program = {
         .needs = {"libgomp.so.1", "libc.so.6"}, .interpreter = LOADER, CODE};
@@ -136,8 +136,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_program_is_closed_where_nothing_leads_out_of_it),
-        cmocka_unit_test(test_it_is_not_where_others_are_loaded_by_the_environment),
-        cmocka_unit_test(test_what_its_libraries_need_counts),
+        cmocka_unit_test(test_a_program_is_not_closed_where_the_environment_loads_others),
+        cmocka_unit_test(test_a_program_is_closed_only_if_its_libraries_need_nothing_else),
         cmocka_unit_test(test_a_large_program_is_not_looked_at),
     };
     return cmocka_run_group_tests(tests, make_root, root_remove);

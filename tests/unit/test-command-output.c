@@ -37,7 +37,7 @@ static void test_what_a_command_prints_is_captured(void **state)
     buf_free(&out);
 }
 
-static void test_its_own_words_are_the_reason(void **state)
+static void test_the_output_of_a_command_that_failed_is_the_reason(void **state)
 {
     (void)state;
     assert_fails("echo it is broken >&2; echo and more >&2; exit 3", 60,
@@ -46,7 +46,7 @@ static void test_its_own_words_are_the_reason(void **state)
     assert_fails("kill -9 $$", 60, "sh: it was killed by signal 9");
 }
 
-static void test_what_is_not_there_is_said(void **state)
+static void test_a_command_that_is_not_there_is_named(void **state)
 {
     static const char *const argv[] = {"there-is-no-such-command", NULL};
     struct error err = ERROR_INIT;
@@ -58,7 +58,7 @@ static void test_what_is_not_there_is_said(void **state)
     error_clear(&err);
 }
 
-static void test_it_is_ended_in_time_with_all_that_it_started(void **state)
+static void test_a_command_is_ended_at_its_deadline_with_all_that_it_started(void **state)
 {
     static const char mark[] = "/tmp/test-command-output.XXXXXX";
     char path[sizeof(mark)], script[200];
@@ -77,7 +77,7 @@ static void test_it_is_ended_in_time_with_all_that_it_started(void **state)
     unlink(path);
 }
 
-static void test_it_may_not_print_without_end(void **state)
+static void test_a_command_that_prints_without_end_is_ended(void **state)
 {
     (void)state;
     assert_fails("yes", 60, "sh: it prints more than 0 MiB");
@@ -108,10 +108,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_a_command_prints_is_captured),
-        cmocka_unit_test(test_its_own_words_are_the_reason),
-        cmocka_unit_test(test_what_is_not_there_is_said),
-        cmocka_unit_test(test_it_is_ended_in_time_with_all_that_it_started),
-        cmocka_unit_test(test_it_may_not_print_without_end),
+        cmocka_unit_test(test_the_output_of_a_command_that_failed_is_the_reason),
+        cmocka_unit_test(test_a_command_that_is_not_there_is_named),
+        cmocka_unit_test(test_a_command_is_ended_at_its_deadline_with_all_that_it_started),
+        cmocka_unit_test(test_a_command_that_prints_without_end_is_ended),
         cmocka_unit_test(test_what_outlives_kill_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,7 +178,7 @@ static void test_many_who_say_nothing_keep_no_agent_out(void **state)
     world_close(&world);
 }
 
-static void test_nor_do_they_where_descriptors_are_few(void **state)
+static void test_many_who_say_nothing_keep_no_agent_out_where_descriptors_are_few(void **state)
 {
     struct world world;
     struct rlimit before, few;
@@ -315,7 +315,7 @@ static void test_a_failure_is_told_of_the_first_address(void **state)
 }
 
 /* The caller's error is empty where another address did. */
-static void test_a_later_address_may_do(void **state)
+static void test_a_later_address_is_used_where_the_first_fails(void **state)
 {
     struct world world;
     (void)state;
@@ -424,7 +424,7 @@ int main(void)
         cmocka_unit_test(test_an_agent_with_the_call_is_let_in_by_its_name),
         cmocka_unit_test(test_who_has_no_key_hears_nothing),
         cmocka_unit_test(test_many_who_say_nothing_keep_no_agent_out),
-        cmocka_unit_test(test_nor_do_they_where_descriptors_are_few),
+        cmocka_unit_test(test_many_who_say_nothing_keep_no_agent_out_where_descriptors_are_few),
         cmocka_unit_test(test_the_parents_key_lets_nobody_in),
         cmocka_unit_test(test_an_agent_does_not_trust_who_lacks_the_parents_key),
         cmocka_unit_test(
@@ -432,7 +432,7 @@ int main(void)
         cmocka_unit_test(test_malformed_calls_are_refused),
         cmocka_unit_test(test_bad_ports_keys_and_addresses_are_refused),
         cmocka_unit_test(test_a_failure_is_told_of_the_first_address),
-        cmocka_unit_test(test_a_later_address_may_do),
+        cmocka_unit_test(test_a_later_address_is_used_where_the_first_fails),
         cmocka_unit_test(test_addresses_that_do_not_answer_delay_no_later_one),
         cmocka_unit_test(test_the_port_is_one_of_those_given),
         cmocka_unit_test(test_slurm_conf_says_which_ports_there_are),

@@ -15,7 +15,7 @@ static int make_root(void **state)
     return root_make((const char *const[]){NULL});
 }
 
-static void one_is_made_and_one_that_is_there_is_used(void **state)
+static void a_directory_is_made_or_used_where_it_is_there(void **state)
 {
     struct stat made;
     (void)state;
@@ -33,7 +33,7 @@ static void refused(const char *path, int number)
     assert_int_equal(errno, number);
 }
 
-static void what_others_may_enter_is_refused(void **state)
+static void a_directory_that_others_may_enter_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(mkdir("open", 0700), 0);
@@ -44,7 +44,7 @@ static void what_others_may_enter_is_refused(void **state)
     rmdir("open");
 }
 
-static void what_is_another_users_is_refused(void **state)
+static void a_directory_of_another_user_is_refused(void **state)
 {
     (void)state;
     if (geteuid())
@@ -55,7 +55,7 @@ static void what_is_another_users_is_refused(void **state)
     rmdir("other");
 }
 
-static void what_is_no_directory_is_refused(void **state)
+static void a_link_or_a_file_is_refused_as_a_directory(void **state)
 {
     (void)state;
     assert_int_equal(mkdir("far", 0700), 0);
@@ -75,10 +75,10 @@ static void what_is_no_directory_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_is_made_and_one_that_is_there_is_used),
-        cmocka_unit_test(what_others_may_enter_is_refused),
-        cmocka_unit_test(what_is_another_users_is_refused),
-        cmocka_unit_test(what_is_no_directory_is_refused),
+        cmocka_unit_test(a_directory_is_made_or_used_where_it_is_there),
+        cmocka_unit_test(a_directory_that_others_may_enter_is_refused),
+        cmocka_unit_test(a_directory_of_another_user_is_refused),
+        cmocka_unit_test(a_link_or_a_file_is_refused_as_a_directory),
     };
     return cmocka_run_group_tests(tests, make_root, root_remove);
 }

@@ -336,7 +336,7 @@ static void test_wrong_weights_are_refused(void **state)
     tree_free(tree);
 }
 
-static void test_rounds_that_are_over_stay_over(void **state)
+static void test_messages_of_a_round_that_is_over_are_refused(void **state)
 {
     (void)state;
     struct error err = ERROR_INIT;
@@ -535,7 +535,7 @@ int main(void)
         cmocka_unit_test(test_a_round_may_hold_no_bytes),
         cmocka_unit_test(test_a_new_round_and_the_end_may_come_from_inside_done),
         cmocka_unit_test(test_wrong_weights_are_refused),
-        cmocka_unit_test(test_rounds_that_are_over_stay_over),
+        cmocka_unit_test(test_messages_of_a_round_that_is_over_are_refused),
         cmocka_unit_test(test_what_comes_down_must_have_gone_up),
         cmocka_unit_test(test_a_round_of_some_nodes_tells_all),
         cmocka_unit_test(test_an_id_that_comes_again_is_another_round),

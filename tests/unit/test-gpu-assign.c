@@ -166,7 +166,7 @@ static void check_placed(const struct placed *cases, size_t n)
 /* ---- machines ---- */
 
 /* NUMA domains 0-7 of 16 cores, four a socket; GPUs 2,3 at domain 1, 0,1 at 3, 6,7 at 5, 4,5 at 7. */
-static void test_two_sockets_with_eight_nvidia_gpus(void **state)
+static void test_tasks_on_two_sockets_with_eight_nvidia_gpus_get_the_nearest(void **state)
 {
     static const struct placed cases[] = {
         {"nvidia",
@@ -210,7 +210,7 @@ static void test_two_sockets_with_eight_nvidia_gpus(void **state)
 }
 
 /* NUMA domains 0-3 of 16 cores and two L3; GPUs 4,5 at domain 0, 2,3 at 1, 6,7 at 2, 0,1 at 3. */
-static void test_four_amd_cards_of_two_gpus_numbered_oddly(void **state)
+static void test_tasks_get_the_nearest_of_amd_gpus_that_are_numbered_oddly(void **state)
 {
     static const struct placed cases[] = {
         {"amd",
@@ -283,7 +283,7 @@ static void test_four_amd_cards_of_two_gpus_numbered_oddly(void **state)
 }
 
 /* Sockets of 52 cores, GPUs 0-2 at the first, 3-5 at the second. */
-static void test_six_intel_gpus(void **state)
+static void test_tasks_get_the_nearest_of_six_intel_gpus(void **state)
 {
     static const struct placed cases[] = {
         {"intel",
@@ -743,9 +743,9 @@ static void test_no_gpu_has_more_tasks_than_were_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_sockets_with_eight_nvidia_gpus),
-        cmocka_unit_test(test_four_amd_cards_of_two_gpus_numbered_oddly),
-        cmocka_unit_test(test_six_intel_gpus),
+        cmocka_unit_test(test_tasks_on_two_sockets_with_eight_nvidia_gpus_get_the_nearest),
+        cmocka_unit_test(test_tasks_get_the_nearest_of_amd_gpus_that_are_numbered_oddly),
+        cmocka_unit_test(test_tasks_get_the_nearest_of_six_intel_gpus),
         cmocka_unit_test(test_gpus_stay_with_the_cores_that_were_allocated),
         cmocka_unit_test(test_gpus_that_no_topology_shows_belong_to_the_whole_node),
         cmocka_unit_test(test_nodes_may_differ),

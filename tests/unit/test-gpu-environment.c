@@ -113,7 +113,7 @@ static void test_each_vendor_has_its_variable(void **state)
     }
 }
 
-static void test_what_gives_way(void **state)
+static void test_variables_that_select_gpus_are_told_from_others(void **state)
 {
     static const char *const says[] = {"CUDA_VISIBLE_DEVICES=",  "CUDA_DEVICE_ORDER=x",
                                        "ROCR_VISIBLE_DEVICES=0", "HIP_VISIBLE_DEVICES=1",
@@ -249,7 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_vendor_has_its_variable),
-        cmocka_unit_test(test_what_gives_way),
+        cmocka_unit_test(test_variables_that_select_gpus_are_told_from_others),
         cmocka_unit_test(test_the_caller_s_variables_limit_what_is_given_out),
         cmocka_unit_test(test_a_step_of_Slurm_limits_its_node_by_the_variables_that_it_sets),
         cmocka_unit_test(test_what_is_written_is_what_is_read),

@@ -525,7 +525,7 @@ static json_t *variant(const char *key, const char *text)
     return value;
 }
 
-static void test_the_good_one_is_good(void **state)
+static void test_the_launch_that_is_made_malformed_is_well_formed(void **state)
 {
     struct error err = ERROR_INIT;
     (void)state;
@@ -672,7 +672,7 @@ int main(void)
         cmocka_unit_test(test_tasks_that_share_a_binding_cost_nothing),
         cmocka_unit_test(test_a_rank_file_does_not_travel),
         cmocka_unit_test(test_input_goes_where_it_is_read),
-        cmocka_unit_test(test_the_good_one_is_good),
+        cmocka_unit_test(test_the_launch_that_is_made_malformed_is_well_formed),
         cmocka_unit_test(test_malformed_launches_are_refused),
         cmocka_unit_test(a_node_is_crowded_with_more_tasks_than_processors),
     };

@@ -204,7 +204,7 @@ static void test_node_count_spreads_even_blocks(void **state)
     CHECK_PLACED(cases);
 }
 
-static void test_all_are_as_many_as_fit(void **state)
+static void test_all_tasks_are_as_many_as_fit(void **state)
 {
     static const struct placed_case cases[] = {
         {SMALL, 0, {.fill = true}, "0:0-7 0:0-7 0:0-7 0:0-7", "0:0-3"},
@@ -888,7 +888,7 @@ int main(void)
         cmocka_unit_test(test_threads_that_are_not_allowed_do_not_exist),
         cmocka_unit_test(test_slots_are_cut_from_the_smallest_object_that_holds_them),
         cmocka_unit_test(test_node_count_spreads_even_blocks),
-        cmocka_unit_test(test_all_are_as_many_as_fit),
+        cmocka_unit_test(test_all_tasks_are_as_many_as_fit),
         cmocka_unit_test(test_all_slots_are_taken_where_cores_may_be_shared),
         cmocka_unit_test(test_a_host_files_count_is_a_limit),
         cmocka_unit_test(test_holes_in_the_allocation_do_not_exist),

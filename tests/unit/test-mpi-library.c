@@ -180,7 +180,7 @@ static const struct {
     {{"libmpi_cray.so.12", "libpals.so.0"}, 7, 7, false, "this tprun does not serve it"},
 };
 
-static void test_it_is_said_whether_that_is_served(void **state)
+static void test_a_sentence_says_whether_the_pmi_is_served(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(offers) / sizeof(offers[0]); i++) {
@@ -214,7 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_libraries_say_which_mpi_and_pmi_there_is),
         cmocka_unit_test(test_the_library_of_the_abi_is_known_by_its_functions),
-        cmocka_unit_test(test_it_is_said_whether_that_is_served),
+        cmocka_unit_test(test_a_sentence_says_whether_the_pmi_is_served),
         cmocka_unit_test(test_an_mpi_is_known_by_its_librarys_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include "launcher/mpiexec/mpiexec.h"
 #include "tests/unit/unit.h"
 
-static void test_links_by_these_names_are_meant(void **state)
+static void test_links_by_these_names_are_other_launchers(void **state)
 {
     (void)state;
     static const struct {
@@ -55,7 +55,7 @@ static void make_link(const char *directory, const char *name, const char *to)
     free(path);
 }
 
-static void test_what_else_has_the_name_tells_whose_it_is(void **state)
+static void test_the_next_program_of_the_name_tells_whose_options_are_meant(void **state)
 {
     (void)state;
     char hydra[] = "/tmp/names-XXXXXX", orte[] = "/tmp/names-XXXXXX", plain[] = "/tmp/names-XXXXXX";
@@ -109,8 +109,8 @@ static void test_the_first_line_of_the_version_tells_launchers_apart(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_links_by_these_names_are_meant),
-        cmocka_unit_test(test_what_else_has_the_name_tells_whose_it_is),
+        cmocka_unit_test(test_links_by_these_names_are_other_launchers),
+        cmocka_unit_test(test_the_next_program_of_the_name_tells_whose_options_are_meant),
         cmocka_unit_test(test_the_first_line_of_the_version_tells_launchers_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

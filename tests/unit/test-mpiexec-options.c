@@ -137,7 +137,7 @@ static void test_names_of_one_dialect_are_of_one_row(void **state)
 }
 
 /* Whether it is said is what counts here; what the words are, other tests say. */
-static void test_each_is_taken_or_refused_by_what_to_write(void **state)
+static void test_each_option_is_taken_or_refused_with_what_to_write(void **state)
 {
     (void)state;
     for (size_t i = 0; i < nlisted; i++) {
@@ -164,7 +164,7 @@ static void test_each_is_taken_or_refused_by_what_to_write(void **state)
     }
 }
 
-static void test_rows_say_what_their_option_comes_to(void **state)
+static void test_rows_say_what_their_option_does_here(void **state)
 {
     (void)state;
     for (const struct mpiexec_option *row = mpiexec_table; row->names; row++) {
@@ -180,8 +180,8 @@ int main(void)
         cmocka_unit_test(test_rows_take_as_many_values_as_the_programs_do),
         cmocka_unit_test(test_no_row_has_a_name_that_no_version_has),
         cmocka_unit_test(test_names_of_one_dialect_are_of_one_row),
-        cmocka_unit_test(test_each_is_taken_or_refused_by_what_to_write),
-        cmocka_unit_test(test_rows_say_what_their_option_comes_to),
+        cmocka_unit_test(test_each_option_is_taken_or_refused_with_what_to_write),
+        cmocka_unit_test(test_rows_say_what_their_option_does_here),
     };
     return cmocka_run_group_tests(tests, read_lists, NULL);
 }

@@ -298,7 +298,7 @@ static const struct {
      "-configfile: /nonexistent/f: cannot be opened: No such file or directory"},
 };
 
-static void test_what_has_no_equal_is_refused_with_what_to_write(void **state)
+static void test_an_option_without_an_equal_is_refused_with_what_to_write(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -525,7 +525,7 @@ static void test_the_next_launcher_tells_how_many_are_started(void **state)
     leave_directory(directory);
 }
 
-static void test_what_a_login_sets_stays(void **state)
+static void test_variables_that_a_login_sets_stay(void **state)
 {
     static const struct dialect_case lists[] = {
         {"mpiexec", "-genvlist FOO,HOME a",
@@ -542,7 +542,7 @@ static void test_what_a_login_sets_stays(void **state)
 }
 
 /* The words of all cases with the one variable; what is given on the command line says more. */
-static void test_variables_of_the_launchers(void **state)
+static void test_variables_of_the_launchers_stand_for_options(void **state)
 {
     static const struct {
         const char *variable, *value;
@@ -602,7 +602,7 @@ static void test_variables_of_the_launchers(void **state)
     leave_directory(directory);
 }
 
-static void test_a_batch_job_says_how_many(void **state)
+static void test_a_batch_job_says_how_many_tasks_are_started(void **state)
 {
     static const struct dialect_case alike[] = {
         {"mpiexec", "a", "--ntasks=4 --taskmap=cyclic:2 --oversubscribe a"},
@@ -739,7 +739,7 @@ static void test_the_lines_of_a_file_are_parts(void **state)
 }
 
 /* The first dashes of a row's native words are an option that tprun has. */
-static void test_every_row_names_options_that_there_are(void **state)
+static void test_every_row_names_options_that_tprun_has(void **state)
 {
     (void)state;
     for (const struct mpiexec_option *row = mpiexec_table; row->names; row++) {
@@ -816,16 +816,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_foreign_words_become_native_ones),
         cmocka_unit_test(test_tprun_takes_the_native_words),
-        cmocka_unit_test(test_what_has_no_equal_is_refused_with_what_to_write),
+        cmocka_unit_test(test_an_option_without_an_equal_is_refused_with_what_to_write),
         cmocka_unit_test(test_each_dialect_has_its_own_defaults),
         cmocka_unit_test(test_the_next_launcher_tells_how_many_are_started),
-        cmocka_unit_test(test_what_a_login_sets_stays),
-        cmocka_unit_test(test_variables_of_the_launchers),
-        cmocka_unit_test(test_a_batch_job_says_how_many),
+        cmocka_unit_test(test_variables_that_a_login_sets_stay),
+        cmocka_unit_test(test_variables_of_the_launchers_stand_for_options),
+        cmocka_unit_test(test_a_batch_job_says_how_many_tasks_are_started),
         cmocka_unit_test(test_cores_are_shared_and_bound_only_where_asked),
         cmocka_unit_test(test_parameters_of_another_launcher_are_named),
         cmocka_unit_test(test_the_lines_of_a_file_are_parts),
-        cmocka_unit_test(test_every_row_names_options_that_there_are),
+        cmocka_unit_test(test_every_row_names_options_that_tprun_has),
         cmocka_unit_test(test_no_name_stands_in_two_rows),
         cmocka_unit_test(test_help_is_80_columns_wide),
     };

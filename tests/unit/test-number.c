@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "tests/unit/unit.h"
 
-static void test_digits_are_read_up_to_what_is_none(void **state)
+static void test_digits_are_read_up_to_the_first_other_character(void **state)
 {
     static const struct {
         const char *text;
@@ -71,7 +71,7 @@ static void test_an_int_may_have_a_sign(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_digits_are_read_up_to_what_is_none),
+        cmocka_unit_test(test_digits_are_read_up_to_the_first_other_character),
         cmocka_unit_test(test_a_whole_text_is_a_number_or_not),
         cmocka_unit_test(test_an_int_may_have_a_sign),
     };

@@ -82,7 +82,7 @@ static void test_a_program_is_offered_what_its_libraries_call_for(void **state)
     }
 }
 
-static void test_one_that_cannot_be_read_is_offered_all(void **state)
+static void test_a_program_that_cannot_be_read_is_offered_all_dialects(void **state)
 {
     struct shared_libraries_source nowhere = {"/no/such/program", "/", NULL, "/dev/null"};
     (void)state;
@@ -100,7 +100,7 @@ static int make_root(void **state)
     return root_make((const char *const[]){"lib", NULL});
 }
 
-static void test_what_an_mpi_needs_itself_counts(void **state)
+static void test_libraries_that_an_mpi_needs_itself_count(void **state)
 {
     static const struct elf_file plain = {0}, abi = {.needs = {"libopen-pal.so.80"}},
                                  made = {.needs = {"libpmix.so.2"}},
@@ -248,8 +248,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_program_is_offered_what_its_libraries_call_for),
-        cmocka_unit_test(test_one_that_cannot_be_read_is_offered_all),
-        cmocka_unit_test(test_what_an_mpi_needs_itself_counts),
+        cmocka_unit_test(test_a_program_that_cannot_be_read_is_offered_all_dialects),
+        cmocka_unit_test(test_libraries_that_an_mpi_needs_itself_count),
         cmocka_unit_test(test_reading_ends_with_what_the_first_mpi_needs),
         cmocka_unit_test(test_variables_are_set_for_what_is_offered_unless_they_are_set),
         cmocka_unit_test(test_memory_that_tasks_share_has_its_directory),

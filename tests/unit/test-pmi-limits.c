@@ -81,7 +81,7 @@ static size_t count_answers(struct buf *output)
     return count;
 }
 
-static void test_who_does_not_read_is_not_read(void **state)
+static void test_a_client_that_does_not_read_is_not_read(void **state)
 {
     (void)state;
     struct node *node = limited_node(INIT);
@@ -125,7 +125,7 @@ static void test_a_finalize_behind_many_requests_is_heard(void **state)
     node_free(node);
 }
 
-static void test_a_client_may_put_so_much(void **state)
+static void test_a_client_may_put_only_so_many_bytes(void **state)
 {
     (void)state;
     struct node *node = limited_node(INIT);
@@ -157,7 +157,7 @@ static void test_a_client_may_put_so_much(void **state)
     node_free(node);
 }
 
-static void test_attributes_count_too(void **state)
+static void test_attributes_count_towards_the_limit_of_bytes(void **state)
 {
     (void)state;
     struct node *node = limited_node(INIT2);
@@ -174,7 +174,7 @@ static void test_attributes_count_too(void **state)
     node_free(node);
 }
 
-static void test_names_and_spawns_that_wait_are_few(void **state)
+static void test_the_number_of_names_and_spawns_that_wait_is_limited(void **state)
 {
     (void)state;
     struct node *node = limited_node(INIT2);
@@ -197,7 +197,7 @@ static void test_names_and_spawns_that_wait_are_few(void **state)
     node_free(node);
 }
 
-static void test_a_threads_mark_is_short(void **state)
+static void test_a_thread_id_has_at_most_64_bytes(void **state)
 {
     (void)state;
     struct error err = ERROR_INIT;
@@ -220,12 +220,12 @@ static void test_a_threads_mark_is_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_does_not_read_is_not_read),
+        cmocka_unit_test(test_a_client_that_does_not_read_is_not_read),
         cmocka_unit_test(test_a_finalize_behind_many_requests_is_heard),
-        cmocka_unit_test(test_a_client_may_put_so_much),
-        cmocka_unit_test(test_attributes_count_too),
-        cmocka_unit_test(test_names_and_spawns_that_wait_are_few),
-        cmocka_unit_test(test_a_threads_mark_is_short),
+        cmocka_unit_test(test_a_client_may_put_only_so_many_bytes),
+        cmocka_unit_test(test_attributes_count_towards_the_limit_of_bytes),
+        cmocka_unit_test(test_the_number_of_names_and_spawns_that_wait_is_limited),
+        cmocka_unit_test(test_a_thread_id_has_at_most_64_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

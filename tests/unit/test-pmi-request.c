@@ -393,7 +393,7 @@ static void test_a_spawn_has_a_limit(void **state)
     node_free(node);
 }
 
-static void test_ranks_are_on_hosts(void **state)
+static void test_a_rank_is_told_with_its_host(void **state)
 {
     (void)state;
     struct node *node = asking_node(true, 1);
@@ -417,7 +417,7 @@ int main(void)
         cmocka_unit_test(test_a_bad_spawn_of_pmi_2_is_refused),
         cmocka_unit_test(test_error_codes_that_do_not_fit_are_left_out),
         cmocka_unit_test(test_a_spawn_has_a_limit),
-        cmocka_unit_test(test_ranks_are_on_hosts),
+        cmocka_unit_test(test_a_rank_is_told_with_its_host),
     };
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
     buf_free(&owner.asked);

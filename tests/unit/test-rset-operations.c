@@ -196,7 +196,7 @@ static void test_the_ranks_of_what_was_appended_are_told(void **state)
     rset_free(more);
 }
 
-static void test_new_numbers_take_everything_along(void **state)
+static void test_renumbering_keeps_everything_that_belongs_to_a_rank(void **state)
 {
     (void)state;
     struct error err = ERROR_INIT;
@@ -242,7 +242,7 @@ int main(void)
         cmocka_unit_test(test_a_host_of_both_is_one_node_with_all_of_it),
         cmocka_unit_test(test_properties_and_times_of_both_hold_for_an_appended_set),
         cmocka_unit_test(test_the_ranks_of_what_was_appended_are_told),
-        cmocka_unit_test(test_new_numbers_take_everything_along),
+        cmocka_unit_test(test_renumbering_keeps_everything_that_belongs_to_a_rank),
         cmocka_unit_test(test_many_nodes_take_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

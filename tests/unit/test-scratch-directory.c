@@ -51,7 +51,7 @@ static void make_dead(const char *path)
 }
 
 /* Directories of memory as a killed program, a live one, and another user leave them. */
-static void those_of_dead_programs_are_removed_by_the_next(void **state)
+static void directories_of_dead_programs_are_removed_by_the_next(void **state)
 {
     struct scratch *scratch = scratch_directory_new();
     struct stat what;
@@ -85,7 +85,7 @@ static void those_of_dead_programs_are_removed_by_the_next(void **state)
 }
 
 /* The same of files: the name says the user, and the kernel that knows the owners. */
-static void those_of_files_too(void **state)
+static void files_of_dead_programs_are_removed_by_the_next(void **state)
 {
     struct scratch *scratch = scratch_directory_new(), *next = scratch_directory_new();
     struct stat what;
@@ -119,7 +119,7 @@ static void those_of_files_too(void **state)
     free(live);
 }
 
-static void one_that_has_no_name_is_not_made(void **state)
+static void a_directory_without_a_name_is_not_made(void **state)
 {
     (void)state;
     assert_int_equal(scratch_directory_make(NULL), -1);
@@ -189,7 +189,7 @@ static void many_names_of_others_are_left_to_a_thread(void **state)
 }
 
 /* Others sweep all the time while directories are made: each that was made is there. */
-static void one_that_is_just_made_is_never_removed(void **state)
+static void a_directory_that_is_just_made_is_never_removed(void **state)
 {
     struct stat what;
     char *prefix = mem_format("race%d.", (int)getpid());
@@ -217,7 +217,7 @@ static void one_that_is_just_made_is_never_removed(void **state)
     free(prefix);
 }
 
-static void it_has_one_name_and_is_removed_with_all_in_it(void **state)
+static void a_directory_has_one_name_and_is_removed_with_all_in_it(void **state)
 {
     struct scratch *scratch = scratch_directory_new();
     struct stat what;
@@ -271,7 +271,7 @@ static void a_tree_deeper_than_a_path_is_long_is_removed(void **state)
     free(path);
 }
 
-static void who_forked_its_maker_removes_it(void **state)
+static void the_parent_of_its_maker_may_remove_a_directory(void **state)
 {
     struct scratch *scratch = scratch_directory_new();
     int status, ends[2];
@@ -296,7 +296,7 @@ static void who_forked_its_maker_removes_it(void **state)
     close(ends[1]);
 }
 
-static void without_a_place_for_it_it_says_so(void **state)
+static void a_directory_that_cannot_be_made_is_an_error_with_the_reason(void **state)
 {
     struct error err = ERROR_INIT;
     (void)state;
@@ -312,7 +312,7 @@ static void without_a_place_for_it_it_says_so(void **state)
     setenv("TMPDIR", above, 1);
 }
 
-static void one_that_nobody_made_is_removed_quietly(void **state)
+static void removing_a_directory_that_was_never_made_does_nothing(void **state)
 {
     struct scratch *scratch = scratch_directory_new();
     (void)state;
@@ -326,17 +326,17 @@ static void one_that_nobody_made_is_removed_quietly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(those_of_dead_programs_are_removed_by_the_next),
-        cmocka_unit_test(those_of_files_too),
-        cmocka_unit_test(one_that_has_no_name_is_not_made),
+        cmocka_unit_test(directories_of_dead_programs_are_removed_by_the_next),
+        cmocka_unit_test(files_of_dead_programs_are_removed_by_the_next),
+        cmocka_unit_test(a_directory_without_a_name_is_not_made),
         cmocka_unit_test(a_thread_is_begun_only_where_there_is_work),
         cmocka_unit_test(many_names_of_others_are_left_to_a_thread),
-        cmocka_unit_test(one_that_is_just_made_is_never_removed),
-        cmocka_unit_test(it_has_one_name_and_is_removed_with_all_in_it),
+        cmocka_unit_test(a_directory_that_is_just_made_is_never_removed),
+        cmocka_unit_test(a_directory_has_one_name_and_is_removed_with_all_in_it),
         cmocka_unit_test(a_tree_deeper_than_a_path_is_long_is_removed),
-        cmocka_unit_test(who_forked_its_maker_removes_it),
-        cmocka_unit_test(one_that_nobody_made_is_removed_quietly),
-        cmocka_unit_test(without_a_place_for_it_it_says_so),
+        cmocka_unit_test(the_parent_of_its_maker_may_remove_a_directory),
+        cmocka_unit_test(removing_a_directory_that_was_never_made_does_nothing),
+        cmocka_unit_test(a_directory_that_cannot_be_made_is_an_error_with_the_reason),
     };
     if (!mkdtemp(above))
         return 1;

@@ -41,7 +41,7 @@ static void fields_come_back_as_they_were_put(void **state)
     buf_free(&out);
 }
 
-static void what_is_cut_short_is_bad_from_then_on(void **state)
+static void a_message_that_is_cut_short_is_bad_from_there_on(void **state)
 {
     (void)state;
     struct buf out = BUF_INIT;
@@ -71,7 +71,7 @@ static void tell(void *arg, uint32_t node, const void *bytes, size_t len)
 
 static const struct pmi_service_ops ops = {tell};
 
-static void a_hub_refuses_what_is_malformed(void **state)
+static void the_service_refuses_malformed_messages(void **state)
 {
     (void)state;
     static const struct {
@@ -488,7 +488,7 @@ static void a_death_is_told_once_to_the_nodes_of_its_job(void **state)
     pmi_service_free(service);
 }
 
-static void who_is_connected_hears_of_deaths_too(void **state)
+static void a_connected_job_hears_of_deaths_of_the_other(void **state)
 {
     (void)state;
     struct said said = {0};
@@ -621,8 +621,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_come_back_as_they_were_put),
-        cmocka_unit_test(what_is_cut_short_is_bad_from_then_on),
-        cmocka_unit_test(a_hub_refuses_what_is_malformed),
+        cmocka_unit_test(a_message_that_is_cut_short_is_bad_from_there_on),
+        cmocka_unit_test(the_service_refuses_malformed_messages),
         cmocka_unit_test(a_question_that_is_unknown_is_forgotten),
         cmocka_unit_test(a_node_hears_what_it_pulls_and_once),
         cmocka_unit_test(what_cannot_be_pulled_is_refused),
@@ -631,7 +631,7 @@ int main(void)
         cmocka_unit_test(a_push_to_nobody_or_of_too_much_is_refused),
         cmocka_unit_test(an_event_goes_to_the_nodes_that_it_concerns_but_its_own),
         cmocka_unit_test(a_death_is_told_once_to_the_nodes_of_its_job),
-        cmocka_unit_test(who_is_connected_hears_of_deaths_too),
+        cmocka_unit_test(a_connected_job_hears_of_deaths_of_the_other),
         cmocka_unit_test(who_connects_hears_of_deaths_until_it_disconnects),
         cmocka_unit_test(a_node_that_is_lost_takes_tasks_of_all_jobs_along),
         cmocka_unit_test(what_is_to_be_done_to_tasks_goes_to_their_nodes),

@@ -106,7 +106,7 @@ static void test_parts_get_what_earlier_ones_left(void **state)
     }
 }
 
-static void test_the_whole_has_all_that_goes_with_an_R(void **state)
+static void test_the_R_of_all_parts_has_properties_and_topology(void **state)
 {
     struct error err = ERROR_INIT;
     struct shape_requests *allotment;
@@ -161,7 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts_get_what_earlier_ones_left),
-        cmocka_unit_test(test_the_whole_has_all_that_goes_with_an_R),
+        cmocka_unit_test(test_the_R_of_all_parts_has_properties_and_topology),
         cmocka_unit_test(test_what_never_fits_together_is_told_from_what_has_to_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

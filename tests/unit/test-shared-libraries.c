@@ -44,7 +44,7 @@ static const char *place(const struct shared_libraries *linkage, const char *nam
 
 /* ---- real ones ---- */
 
-static void test_a_real_program_has_its_libraries(void **state)
+static void test_the_libraries_of_a_real_program_are_found(void **state)
 {
     (void)state;
     struct error err = ERROR_INIT;
@@ -343,7 +343,7 @@ static void test_a_file_cut_off_anywhere_is_refused(void **state)
     buf_free(&bytes);
 }
 
-static void test_what_is_no_file_is_refused(void **state)
+static void test_a_program_that_is_not_a_file_is_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -455,7 +455,7 @@ static void test_a_damaged_cache_has_nothing_beyond_its_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_real_program_has_its_libraries),
+        cmocka_unit_test(test_the_libraries_of_a_real_program_are_found),
         cmocka_unit_test(test_directories_are_looked_through_in_the_loaders_order),
         cmocka_unit_test(test_an_rpath_is_for_what_libraries_need_too),
         cmocka_unit_test(test_what_is_missing_is_named_with_who_needs_it),
@@ -465,7 +465,7 @@ int main(void)
         cmocka_unit_test(test_a_program_is_static_or_has_a_loader),
         cmocka_unit_test(test_damaged_files_are_refused_with_a_sentence),
         cmocka_unit_test(test_a_file_cut_off_anywhere_is_refused),
-        cmocka_unit_test(test_what_is_no_file_is_refused),
+        cmocka_unit_test(test_a_program_that_is_not_a_file_is_refused),
         cmocka_unit_test(test_programs_of_32_bits_have_libraries_of_32_bits),
         cmocka_unit_test(test_the_cache_has_each_path_of_a_name),
         cmocka_unit_test(test_a_damaged_cache_has_nothing_beyond_its_end),

@@ -35,7 +35,7 @@ static void test_a_signal_is_known_by_name_and_number(void **state)
             fail_msg("%s is not %d", cases[i].text, cases[i].number);
 }
 
-static void test_what_it_is_called_is_read_again(void **state)
+static void test_the_name_of_a_signal_is_read_as_that_signal(void **state)
 {
     (void)state;
     for (int number = 1; number < 32; number++) {
@@ -51,7 +51,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_signal_is_known_by_name_and_number),
-        cmocka_unit_test(test_what_it_is_called_is_read_again),
+        cmocka_unit_test(test_the_name_of_a_signal_is_read_as_that_signal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,7 @@ static const struct {
     {"pmix.nobody", "x", "pmix.nobody", "", NULL, NULL},
 };
 
-static void directives_have_words(void **state)
+static void directives_become_words_of_a_spawn(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -230,7 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(apps_become_blocks),
         cmocka_unit_test(an_app_has_its_own_in_place_of_the_jobs),
-        cmocka_unit_test(directives_have_words),
+        cmocka_unit_test(directives_become_words_of_a_spawn),
         cmocka_unit_test(variables_are_joined_by_what_is_said),
         cmocka_unit_test(hosts_that_are_added_are_of_no_account_where_hosts_are_named),
         cmocka_unit_test(values_of_other_types_are_refused),

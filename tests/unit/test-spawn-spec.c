@@ -71,7 +71,7 @@ static void test_a_block_inherits_from_the_part_that_asks(void **state)
     spawn_spec_clear(&blocks);
 }
 
-static void test_info_says_otherwise(void **state)
+static void test_info_keys_replace_what_a_block_inherits(void **state)
 {
     static const struct info info[] = {
         {"path", "/opt/bin"},  {"wdir", "below"},      {"map_by", "core"}, {"bind_to", "none"},
@@ -189,7 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_block_inherits_from_the_part_that_asks),
-        cmocka_unit_test(test_info_says_otherwise),
+        cmocka_unit_test(test_info_keys_replace_what_a_block_inherits),
         cmocka_unit_test(test_variables_are_changed_one_by_one),
         cmocka_unit_test(test_per_and_ranks_go_where_info_says),
         cmocka_unit_test(test_an_absolute_name_needs_no_path),

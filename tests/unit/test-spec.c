@@ -217,7 +217,7 @@ static const char *find(char *const *list, const char *name)
     return NULL;
 }
 
-static void test_what_belongs_to_the_callers_place_is_scrubbed(void **state)
+static void test_variables_of_the_callers_own_place_are_scrubbed(void **state)
 {
     static const char *const gone[] = {
         "PMI_RANK",
@@ -372,7 +372,7 @@ static void test_a_spec_inherits_what_the_caller_has(void **state)
     spec_free(spec);
 }
 
-static void test_what_a_spec_file_says_is_not_inherited(void **state)
+static void test_values_of_a_spec_file_are_kept_and_not_inherited(void **state)
 {
     struct error err = ERROR_INIT;
     json_t *value = load("{" PROGRAM ",'environment':['A=1'],'directory':'/d','umask':'0123',"
@@ -524,11 +524,11 @@ int main(void)
         cmocka_unit_test(test_json_that_was_read_is_written_again),
         cmocka_unit_test(test_bytes_that_are_not_utf8_survive),
         cmocka_unit_test(test_bad_specs_are_refused_by_key),
-        cmocka_unit_test(test_what_belongs_to_the_callers_place_is_scrubbed),
+        cmocka_unit_test(test_variables_of_the_callers_own_place_are_scrubbed),
         cmocka_unit_test(test_a_scrubbed_list_keeps_its_order_and_drops_what_has_no_name),
         cmocka_unit_test(test_what_an_outer_launcher_told_openmp_and_mpis_is_scrubbed),
         cmocka_unit_test(test_a_spec_inherits_what_the_caller_has),
-        cmocka_unit_test(test_what_a_spec_file_says_is_not_inherited),
+        cmocka_unit_test(test_values_of_a_spec_file_are_kept_and_not_inherited),
         cmocka_unit_test(test_a_spec_that_replaces_another_keeps_what_was_inherited),
         cmocka_unit_test(test_the_screen_is_inherited_on_its_machine_and_given_everywhere),
         cmocka_unit_test(test_rules_of_a_part_change_its_environment_in_order),

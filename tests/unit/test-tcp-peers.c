@@ -132,7 +132,7 @@ static void connect_within(const char *address)
     close(near);
 }
 
-static void so_has_one_of_ipv6(void **state)
+static void the_far_end_of_a_connection_by_ipv6_has_an_owner(void **state)
 {
     (void)state;
     connect_within("::1");
@@ -191,7 +191,7 @@ int main(void)
         cmocka_unit_test(the_far_end_of_a_connection_has_an_owner),
         cmocka_unit_test(another_users_far_end_is_not_ones_own),
         cmocka_unit_test(a_far_end_that_says_nothing_more_is_not_ones_own),
-        cmocka_unit_test(so_has_one_of_ipv6),
+        cmocka_unit_test(the_far_end_of_a_connection_by_ipv6_has_an_owner),
         cmocka_unit_test(what_is_no_connection_is_not_ones_own),
         cmocka_unit_test(a_greeting_that_was_read_and_not_answered_is_found),
         cmocka_unit_test(a_connection_is_shut_by_its_ports),

@@ -505,7 +505,7 @@ static void assert_usage(const char *const *words, const char *begins)
     error_clear(&err);
 }
 
-static void test_what_others_parse_is_refused_with_the_name_of_its_option(void **state)
+static void test_a_value_that_another_parser_refuses_is_named_with_its_option(void **state)
 {
     (void)state;
     assert_usage(WORDS("--hosts", "a[1-", "p"), "--hosts: ");
@@ -604,7 +604,7 @@ static int action_of(const char *const *words)
     return action;
 }
 
-static void test_help_version_and_print_spec_are_actions(void **state)
+static void test_help_version_and_print_spec_are_returned_as_actions(void **state)
 {
     (void)state;
     assert_int_equal(action_of(WORDS("--help")), OPTIONS_HELP);
@@ -723,12 +723,12 @@ int main(void)
         cmocka_unit_test(test_options_of_a_plain_member_have_a_row),
         cmocka_unit_test(test_a_command_line_becomes_a_spec),
         cmocka_unit_test(test_a_wrong_command_line_is_refused_in_one_sentence),
-        cmocka_unit_test(test_what_others_parse_is_refused_with_the_name_of_its_option),
+        cmocka_unit_test(test_a_value_that_another_parser_refuses_is_named_with_its_option),
         cmocka_unit_test(test_every_option_that_is_not_offered_says_so),
         cmocka_unit_test(test_options_of_the_environment_come_first_and_reach_every_part),
         cmocka_unit_test(test_bad_options_of_the_environment_are_refused_by_name),
         cmocka_unit_test(test_mpiexec_timeout_is_a_time_limit_unless_one_is_given),
-        cmocka_unit_test(test_help_version_and_print_spec_are_actions),
+        cmocka_unit_test(test_help_version_and_print_spec_are_returned_as_actions),
         cmocka_unit_test(test_a_spec_file_runs_as_if_it_had_been_typed),
         cmocka_unit_test(test_help_fits_a_screen_and_names_every_option),
         cmocka_unit_test(test_help_on_layout_fits_a_terminal_and_shows_no_option_that_is_not_there),
