@@ -15,7 +15,7 @@ teardown() { nothing_left; }
     has_line "$stderr" "tprun: nosuch is not this machine, and --bootstrap {agent} reaches no other (a template with {host} does)"
 }
 
-@test "a command that prints and prints instead of starting an agent is quoted in one short line" {
+@test "a command that prints without end and starts no agent is quoted in one short line" {
     run -1 --separate-stderr tprun --bootstrap 'yes {host}' --start-timeout 1s --hosts h0 true
     has_line "$stderr" 'tprun: h0: not started: exec: no answer within 1 s; the login printed "h0 */tpagent; h0 *..." (after *'
     [ "${#stderr}" -lt 600 ]

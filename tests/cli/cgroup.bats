@@ -107,7 +107,7 @@ limited() { bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$limited/inner" "$T
     [ ! -e "$(ours)" ]
 }
 
-@test "a program in a program has a cgroup in that one's" {
+@test "a program that a task starts has its cgroup inside the outer program's" {
     need_cgroup
     run -0 --separate-stderr tprun -v "$TPRUN" sed -n 's/^0:://p' /proc/self/cgroup
     echo "$stderr" >err
@@ -115,7 +115,7 @@ limited() { bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$limited/inner" "$T
     no_cgroups
 }
 
-@test "a daemon that is another process every moment ends with its task" {
+@test "a daemon that forks and exits again and again ends with its task" {
     need_kill
     start "$TPRUN" -v --kill-grace 1s -n 1 "$PROGRAMS/stay" flee
     wait_for 5 flees

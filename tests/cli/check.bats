@@ -102,7 +102,7 @@ teardown() { nothing_left; }
     [ "$(jq -r '.programs[2].error' <<<"$output")" = "/no/such cannot be run: No such file or directory" ]
 }
 
-@test "tasks that never spoke PMI are told of at the end if they are linked with an MPI" {
+@test "tasks that are linked with an MPI and never spoke PMI are reported at the end" {
     linked_with libmpi.so.40
     local why="this tprun does not serve it"
     if serves_pmix; then
@@ -117,7 +117,7 @@ teardown() { nothing_left; }
     has_line "$stderr" "tprun: 2 tasks of ./app *, which uses PMI-1; --pmi does not offer it: leave --pmi out, or say --pmi pmi1"
 }
 
-@test "nothing is said of one task, without PMI or MPI, of tasks that failed, or that spoke" {
+@test "a single task, tasks without PMI or MPI, failed tasks and tasks that spoke PMI are not reported" {
     linked_with libmpi.so.40
     local words
     for words in '-n 1 ./app' '--pmi none -n 2 ./app' '-n 2 hostname' '-n 2 sh -c ./app'; do
@@ -135,7 +135,7 @@ teardown() { nothing_left; }
     equal "$stderr" ""
 }
 
-@test "--check takes one program, and none to run" {
+@test "--check takes one program, and refuses another to run" {
     run -2 --separate-stderr tprun --check a b
     has_line "$stderr" "tprun: --check: checks a and runs nothing: leave out b"
     run -2 --separate-stderr tprun --check

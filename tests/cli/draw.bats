@@ -87,7 +87,7 @@ says() {
     [ -c /dev/null ]
 }
 
-@test "a directory without leave to write is told" {
+@test "a directory that may not be written is named" {
     local open as=()
     open=$(mktemp -d)
     chmod 755 "$open"

@@ -147,7 +147,7 @@ teardown() { nothing_left; }
     [[ "$output" == "0/1 0/1 0/1 0/1 0 9 "* ]]
 }
 
-@test "a rank that was given with -x is nobody's" {
+@test "variables of a rank that -x sets are replaced by the task's own" {
     run -0 --separate-stderr tprun -x PMI_RANK=7 -x OMPI_COMM_WORLD_SIZE=8 -x TPRUN_RANK=9 -x PMI_RANKS=x -n 1 env
     equal "$(grep -E '^(PMI_RANK|OMPI_COMM_WORLD_SIZE|TPRUN_RANK)' <<<"$output" | sort | xargs)" \
         "OMPI_COMM_WORLD_SIZE=1 PMI_RANK=0 PMI_RANKS=x TPRUN_RANK=0"
@@ -155,13 +155,13 @@ teardown() { nothing_left; }
     equal "$output" 7
 }
 
-@test "tasks of a shell write a file each by a name that any launcher gives" {
+@test "a shell script writes a file for each task by the rank variable of any launcher" {
     run -0 --separate-stderr tprun -n 2 sh -c 'echo $TPRUN_RANK >log.$OMPI_COMM_WORLD_RANK; echo $TPRUN_RANK >of.$PMI_RANK'
     equal "$(cat log.0 log.1 of.0 of.1 | xargs)" "0 1 0 1"
 }
 
 # A rank without a socket is no offer.
-@test "an MPI program that is offered nothing is alone, whatever the variables of its rank say" {
+@test "an MPI program that is offered no PMI runs as a single task, whatever variables of a rank say" {
     local program
     for program in "$PROGRAMS/mpi-hello" "$OPENMPI/mpi-hello" "$(dirname "$TPRUN")"/examples/pmi{,2}-hello; do
         [ -x "$program" ] || continue
@@ -258,7 +258,7 @@ teardown() { nothing_left; }
 }
 
 # Another thread, such as openpmix's, may read it meanwhile, and crash.
-@test "no process of tprun changes its environment once it has threads, nor do tasks see what it sets" {
+@test "no process of tprun changes its environment once it has threads, and tasks do not see what tprun sets for itself" {
     need_plain_build "nothing may be preloaded before their library"
     "$TPRUN" --version | grep -qi 'pmix [0-9]' || skip "this tprun has no PMIx"
     [ -x "$PROGRAMS/pmix-names" ] || skip "no libpmix-dev here"

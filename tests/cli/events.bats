@@ -40,7 +40,7 @@ continue=--on-failure=continue
     lines '0: failed of 1, 3' '2: failed of 1, 3'
 }
 
-@test "without that the program ends as ever, but who does not end at once has heard why" {
+@test "without --on-failure continue a death ends the program, and tasks that stay a while hear of it" {
     event -137 -n 3 "$PROGRAMS/pmix-event" fence 1 kill
     equal "$stderr" "tprun: rank 1 on $(hostname): killed by signal 9 (Killed)
 tprun: 2 other tasks were ended by tprun then"
@@ -78,7 +78,7 @@ tprun: rank 0 on $(hostname): exited with status 3"
     lines '1: stopped'
 }
 
-@test "what a task ends at another one's wish has not failed; the others hear of it" {
+@test "a task that another one ends has not failed, and the others hear of it" {
     event -0 -n 3 "$PROGRAMS/pmix-event" control 1 kill
     lines '0: aborted of 1, 137' '2: aborted of 1, 137' SUCCESS
     equal "$stderr" ""
@@ -86,7 +86,7 @@ tprun: rank 0 on $(hostname): exited with status 3"
     lines '0: aborted of 1, 143' '2: aborted of 1, 143' SUCCESS
 }
 
-@test "who is not there cannot be controlled, and nobody in ways that there are not" {
+@test "controlling a task that does not exist, or in an unknown way, is refused" {
     event -0 -n 2 "$PROGRAMS/pmix-event" control 7 kill
     lines NOT-FOUND
     event -0 -n 2 "$PROGRAMS/pmix-event" control '?0' kill

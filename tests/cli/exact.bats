@@ -135,7 +135,7 @@ tprun:                     ^'
     jq -e '.tasks[0].cpus == "4"' <<<"$planned_spec"
 }
 
-@test "block fills one node after the other, cyclic goes round them" {
+@test "--taskmap block fills one node after the other, and cyclic goes round the nodes" {
     planned '.taskmap.map == [[0, 1, 8, 1], [1, 1, 4, 1]]' -n 12 --taskmap block --topology "$TWO"
     planned '.taskmap.map == [[0, 2, 1, 3]]' -n 6 --taskmap cyclic --topology "$TWO"
     planned '.taskmap.map == [[0, 2, 2, 1], [0, 1, 1, 1]]' -n 5 --taskmap cyclic:2 --topology "$TWO"

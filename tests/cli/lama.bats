@@ -52,7 +52,7 @@ placed() {
     fi
 }
 
-@test "cores of a mask" {
+@test "this file's helper finds the cores of a mask" {
     equal "$(cores_of 0x3b 1)" 0,1,3,4,5
     equal "$(cores_of 0xf3fc 2)" 1,2,3,4,6,7
 }

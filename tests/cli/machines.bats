@@ -51,17 +51,17 @@ as_written() {
     diff -u --label "$1.txt" --label "as it is" "$MACHINES/$1.txt" table.txt
 }
 
-@test "a Xeon whose processors are numbered in turn by socket" { as_written xeon; }
-@test "a Xeon with sub-NUMA clusters inside of its L3 caches" { as_written xeon-snc2; }
-@test "an EPYC with one NUMA domain and four L3 caches a socket" { as_written epyc-nps1; }
-@test "an EPYC with four NUMA domains and eight L3 caches a socket" { as_written epyc-nps4; }
-@test "four MI300A with three L3 caches in each domain" { as_written mi300a; }
-@test "two Grace-Hopper with NUMA nodes that have no processors" { as_written grace-hopper; }
-@test "a Knights Landing with two NUMA nodes for the same processors" { as_written knl; }
-@test "a laptop with unlike cores" { as_written laptop; }
-@test "a machine with a core offline" { as_written offline; }
-@test "a machine with two boards" { as_written boards; }
-@test "a virtual machine without caches" { as_written vm; }
+@test "layouts on a Xeon whose processors are numbered in turn by socket are right" { as_written xeon; }
+@test "layouts on a Xeon with sub-NUMA clusters inside of its L3 caches are right" { as_written xeon-snc2; }
+@test "layouts on an EPYC with one NUMA domain and four L3 caches a socket are right" { as_written epyc-nps1; }
+@test "layouts on an EPYC with four NUMA domains and eight L3 caches a socket are right" { as_written epyc-nps4; }
+@test "layouts on four MI300A with three L3 caches in each domain are right" { as_written mi300a; }
+@test "layouts on two Grace-Hopper with NUMA nodes that have no processors are right" { as_written grace-hopper; }
+@test "layouts on a Knights Landing with two NUMA nodes for the same processors are right" { as_written knl; }
+@test "layouts on a laptop with unlike cores are right" { as_written laptop; }
+@test "layouts on a machine with a core offline are right" { as_written offline; }
+@test "layouts on a machine with two boards are right" { as_written boards; }
+@test "layouts on a virtual machine without caches are right" { as_written vm; }
 
 @test "every machine has its test, and a comment that says how it was made" {
     local file name

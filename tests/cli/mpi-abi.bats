@@ -53,7 +53,7 @@ loads() { # MPI TPRUN-ARGUMENTS...
     loads mpich --mpi mpich/lib ./abi
 }
 
-@test "the choice comes before a RUNPATH and reaches what a script starts; an RPATH is refused" {
+@test "--mpi comes before a RUNPATH and reaches what a script starts, and an RPATH is refused" {
     abi_program "$ABI" runpath -Wl,--enable-new-dtags,-rpath,"$ABI/openmpi/lib"
     abi_program "$ABI" rpath -Wl,--disable-new-dtags,-rpath,"$ABI/openmpi/lib"
     loads openmpi "$ABI/runpath"
@@ -72,7 +72,7 @@ loads() { # MPI TPRUN-ARGUMENTS...
     [ ! -e "${lines[2]}" ]
 }
 
-@test "what is not there, or not meant for a program, is refused in a sentence" {
+@test "a library that is not there, or not for the program, is refused in a sentence" {
     refused() { # SENTENCE TPRUN-ARGUMENTS...
         run -1 --separate-stderr tprun -n 2 "${@:2}"
         has_line "$stderr" "tprun: ranks 0-1 on *: $1"
@@ -98,7 +98,7 @@ loads() { # MPI TPRUN-ARGUMENTS...
     has_line "$stderr" "*--mpi is of the whole program: *?tasks of one program use one MPI?"
 }
 
-@test "one choice is for all parts and for what they spawn; two libraries in one program are refused" {
+@test "one --mpi holds for all parts and for what they spawn, and two libraries in one program are refused" {
     run -0 --separate-stderr tprun --mpi "$ABI/mpich" -n 1 "$ABI/abi" : -n 1 "$ABI/abi" : -n 1 "$PROGRAMS/nothing"
     equal "$output" "$(printf 'mpich pmi1\n%.0s' 1 2)"
     run -0 --separate-stderr tprun --mpi "$ABI/both/libmpi_abi_mpich.so.1.0.0" "$PROGRAMS/pmi-spawn" run -- 2 "$ABI/abi"
@@ -108,7 +108,7 @@ loads() { # MPI TPRUN-ARGUMENTS...
     has_line "$stderr" "*$ABI/abi uses MPICH or one of its family, $ABI/abi uses Open MPI, *"
 }
 
-@test "a spec carries the choice, and so do TPRUN_OPTIONS and mpiexec" {
+@test "a spec, TPRUN_OPTIONS and mpiexec carry --mpi" {
     tprun --print-spec --mpi "$ABI/mpich" "$ABI/abi" >spec.json
     equal "$(jq -r .mpi spec.json)" "$ABI/mpich"
     loads mpich --spec spec.json
@@ -130,7 +130,7 @@ loads() { # MPI TPRUN-ARGUMENTS...
     equal "$(jq -r .hostfile <<<"$output")" /nosuch
 }
 
-@test "a choice of TPRUN_OPTIONS is for programs of the MPI ABI alone, and others run without it" {
+@test "--mpi in TPRUN_OPTIONS is for programs of the MPI ABI alone, and others run without it" {
     local choice
     cp "$PROGRAMS/nothing" nothing
     linked_with libmpi.so.40

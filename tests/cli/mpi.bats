@@ -27,7 +27,7 @@ teardown() { nothing_left 4; }
 }
 
 # In a network of its own: the names of X servers are the whole machine's.
-@test "somebody who listens as an X server and does not answer keeps no MPI waiting" {
+@test "an X server that does not answer keeps no MPI waiting" {
     local library=
     unshare -n ip link set lo up || skip "no network namespace can be made here"
     [ ! -x "$PROGRAMS/openmpi/mpi-hello" ] || library=openmpi
@@ -83,7 +83,7 @@ END
     equal "$output" "(vector,(0,1,1))"
 }
 
-@test "a line that is no PMI ends the program with a message that names rank, host and line" {
+@test "a line that is not PMI ends the program with a message that names rank, host and line" {
     run --separate-stderr tprun -n 2 bash -c '
         [ $PMI_RANK = 1 ] && echo "cmd=nonsense x=y" >&$PMI_FD; sleep 30'
     [ "$status" != 0 ]

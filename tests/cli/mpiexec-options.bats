@@ -89,7 +89,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     has_line "$stderr" 'tprun: --tune: missing: *No such file*'
 }
 
-@test "variables that are made of others, and Open MPI's prefix" {
+@test "--append-env, --prepend-env and --prefix make variables out of what tasks have already" {
     PATH=/bin LD_LIBRARY_PATH='' run -0 launch "$PWD/bin/mpirun" --prefix /opt/mpi \
         --append-env 'LIST[;]' c --prepend-env NEW d -x FOO=1 -n 1 env
     has_line "$output" PATH=/opt/mpi/bin:/bin
@@ -150,7 +150,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     equal "$(map --byslot) $(map --bycore)" "[[0,1,4,1]] [[0,1,4,1]]"
 }
 
-@test "-cpu-set is refused, and taskset in front of mpirun does what it says to" {
+@test "-cpu-set is refused, and taskset in front of mpirun does the same" {
     local name first
     for name in --cpu-set --cpu-list; do
         run -2 --separate-stderr launch mpirun $name 0 -n 1 true
@@ -162,7 +162,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     equal "$output$stderr" "$first"$'\n'"$first"
 }
 
-@test "-debug means what the launcher whose other options are there means by it" {
+@test "-debug means what it means to the launcher that the other options are of" {
     ln -s "$TPRUN" bin/mpiexec
     for line in '-genv A 1 -debug' '-debug -genv A 1' '-debug -ppn 1'; do
         # shellcheck disable=SC2086 # words
@@ -177,7 +177,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     done
 }
 
-@test "the nodes of MPICH's -rankmap" {
+@test "-rankmap puts ranks on the nodes that MPICH's launcher means" {
     map() {
         mpiexec.hydra --dry-run --format=json --topology 'a,b,c=core:4 pu:1' "$@" x |
             tr -d ' \n' | sed 's/.*"map":\([^}]*\)}.*/\1/'
@@ -188,7 +188,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     has_line "$stderr" 'tprun: -rankmap: "0,x" is not a list of node numbers (expected *'
 }
 
-@test "runtime options, and what else is not offered" {
+@test "--runtime-options do what mpirun does, or are refused with what to write" {
     run -0 --separate-stderr launch mpirun --runtime-options donotlaunch -n 1 nosuchprogram
     run -7 --separate-stderr launch mpirun --rtos error-nonzero-status=0,show-progress -n 2 \
         sh -c 'sleep $TPRUN_RANK; [ $TPRUN_RANK = 1 ] && echo on; exit 7'

@@ -20,7 +20,7 @@ mpiexec() { timeout --foreground -k 5 "${LIMIT:-60}" mpiexec "$@"; }
     [[ "$stderr" == "tprun: "*"4097 tasks"* ]]
 }
 
-@test "two that need each other never wait in line for each other, and say nothing" {
+@test "two programs that need each other run side by side without a message" {
     for some in "" "-bind-to core" "-ppn 2"; do
         rm -f there
         # shellcheck disable=SC2086
@@ -156,14 +156,14 @@ ranks() {
     equal "$(ranks mpirun -hostfile hosts -host localhost:3)" 3
 }
 
-@test "parts, directories, labels and variables of MPICH's command line" {
+@test "MPICH's options for parts, directories, labels and variables do what they do there" {
     mkdir there
     run -0 --separate-stderr mpiexec -l -genv A 1 -env B 2 -n 2 sh -c 'echo $A$B$C' : \
         -n 1 -env C 3 -env A 4 -wdir there sh -c 'echo $A$B$C ${PWD##*/}'
     equal "$(sort <<<"$output")" "$(printf '0: 12\n1: 12\n2: 43 there')"
 }
 
-@test "of the caller's variables those go that a list names, or none" {
+@test "-genvlist passes on only the variables that it names, and -genvnone passes on none" {
     export KEPT=1 LOST=2
     run -0 --separate-stderr mpiexec -genvlist KEPT,NOT_THERE -n 1 /usr/bin/env
     has_line "$output" KEPT=1
@@ -188,7 +188,7 @@ end
     has_line "$stderr" "tprun: 'mpiexec --help' lists the options"
 }
 
-@test "behind -app a program is passed over, as scripts have a word there that no shell has read" {
+@test "a program behind -app is ignored, as mpirun ignores it" {
     printf '%s\n' "-np 1 echo a" "-np 1 echo b" >schema
     run -0 mpiexec -app schema '</dev/null'
     [ "$(sort <<<"$output")" = "a
@@ -197,14 +197,14 @@ b" ]
     has_line "$stderr" 'tprun: -app: schema says what to run: leave out "-n"'
 }
 
-@test "files by MPICH's patterns" {
+@test "-outfile-pattern and -errfile-pattern write a file for each rank" {
     run -0 --separate-stderr mpiexec -n 2 -outfile-pattern out.%r -errfile-pattern err.%r \
         sh -c 'echo o$PMI_RANK; echo e$PMI_RANK >&2'
     equal "$output$stderr" ""
     equal "$(cat out.0 out.1 err.0 err.1)" "$(printf 'o0\no1\ne0\ne1')"
 }
 
-@test "hosts with counts, -ppn and Open MPI's ppr deal out ranks as there" {
+@test "hosts with counts, -ppn and ppr place ranks as the launchers they come from" {
     map() {
         env mpiexec --dry-run --format=json "$@" x | tr -d ' \n' | sed 's/.*"map":\([^}]*\)}.*/\1/'
     }
@@ -216,7 +216,7 @@ b" ]
     equal "$(map -host localhost:3)" "[[0,1,3,1]]"
 }
 
-@test "variables say what the command line leaves open" {
+@test "variables of the launchers decide what the command line leaves open" {
     ln -s "$TPRUN" bin/mpiexec.hydra
     ln -s "$TPRUN" bin/mpirun.openmpi
     echo localhost:3 >hosts
@@ -228,7 +228,7 @@ b" ]
     [[ "$stderr" == *no-file* ]]
 }
 
-@test "what scripts leave on a line does no harm: a last colon, blanks in a hostfile, ssh for this machine" {
+@test "a last colon, blanks in a hostfile and ssh for this machine do no harm" {
     ln -s "$TPRUN" bin/mpirun
     run -0 --separate-stderr mpirun -n 1 echo a : -n 1 echo b :
     equal "$(sort <<<"$output")" "$(printf 'a\nb')"
@@ -292,7 +292,7 @@ b" ]
     equal "$(comm -23 <(echo "$names") page)" ""
 }
 
-@test "MPICH's programs run under it, and print nothing more" {
+@test "MPICH's programs run under mpiexec, which prints nothing of its own" {
     need_mpich
     run -0 --separate-stderr mpiexec -n 4 -bind-to core -map-by socket "$PROGRAMS/mpi-allreduce"
     equal "$output$stderr" "sums over 4 tasks are right"
@@ -364,7 +364,7 @@ ended with 1"
     nothing_left 4
 }
 
-@test "a process is let go when the launcher cannot serve it" {
+@test "a process that asks for a launcher goes on alone when that cannot serve it" {
     TPRUN_OPTIONS=--nosuch run -3 --separate-stderr singleton finalize
     equal "$output" closed
     has_line "$stderr" "tprun: TPRUN_OPTIONS: *--nosuch*"
@@ -388,7 +388,7 @@ ended with 1"
     done
 }
 
-@test "the process is told when its launcher ends, and goes on" {
+@test "a process that got a launcher is told when that ends, and goes on" {
     mkfifo input
     sleep 60 >input 3>&- &
     local writer=$!
@@ -404,7 +404,7 @@ ended with 1"
     kill $writer
 }
 
-@test "input and output of such a process are its own, or the launcher's where that is asked for" {
+@test "a process that got a launcher keeps its input and output, or has the launcher's where that is asked for" {
     TPRUN_OPTIONS=-l run -5 --separate-stderr singleton talk <<<$'a\nb'
     has_line "$output" "cmd=singinit_info versionok=yes stdio=no kvsname"
     equal "$(tail -n 2 <<<"$output")" $'out a\nout b'
@@ -420,7 +420,7 @@ ended with 1"
     has_line "$stderr" "tprun: TPRUN_SINGLETON_STDIO: expected yes or no, got \"maybe\""
 }
 
-@test "what such a process says last is not lost, and what it does not read keeps nobody waiting" {
+@test "the last output of a process that got a launcher is not lost, and input that it does not read holds nobody up" {
     seq 200000 >numbers
     for how in talk leave; do
         TPRUN_SINGLETON_STDIO=yes run -5 --separate-stderr singleton $how <numbers
@@ -429,7 +429,7 @@ ended with 1"
     done
 }
 
-@test "such a process gets PMI 1.2 when it asks, and no PMI-2" {
+@test "a process that got a launcher gets PMI 1.2 when it asks, and no PMI-2" {
     run -0 --separate-stderr singleton later
     has_line "$output" "cmd=response_to_init pmi_version=1 pmi_subversion=2 rc=0"
     has_line "$output" "cmd=barrier_out tag=0"
@@ -440,7 +440,7 @@ closed"
     has_line "$stderr" "tprun: singleton: the process speaks another version than PMI-1"
 }
 
-@test "what is no port is refused" {
+@test "-pmi_args without a port is refused" {
     run -2 --separate-stderr mpiexec -pmi_args 65536 default_interface default_key 1
     has_line "$stderr" "tprun: -pmi_args: \"65536\" is not a port (expected 1 to 65535)"
     run -2 --separate-stderr mpiexec -pmi_args 1

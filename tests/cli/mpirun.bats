@@ -42,7 +42,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     done
 }
 
-@test "mpirun --version says what the launcher would that is next in PATH" {
+@test "mpirun --version says what the next mpirun in PATH would say" {
     mkdir hydra openmpi
     printf '#!/bin/sh\nexit 9\n' >hydra/mpiexec.hydra
     chmod +x hydra/mpiexec.hydra

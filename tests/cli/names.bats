@@ -85,7 +85,7 @@ unpublish pmi: NO-PERMISSIONS'
     end_publisher
 }
 
-@test "another program finds names, of PMI, too, for as long as their program runs" {
+@test "another program finds names, also those of PMI, for as long as the program that published them runs" {
     publish publish far here bytes octets there
     run -0 --separate-stderr tprun --overlap "$NAMES" lookup far lookup octets publish far mine unpublish far
     equal "$output" 'lookup far: "here" of 0
@@ -104,7 +104,7 @@ publish far: ok'
     end_publisher
 }
 
-@test "who is stopped while it publishes is in nobody's way" {
+@test "a program that is stopped while it publishes holds nobody up" {
     local steps='publish a b lookup a'
     # shellcheck disable=SC2086
     run -0 tprun "$NAMES" $steps

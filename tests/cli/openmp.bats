@@ -12,7 +12,7 @@ numbers() { # of an idset, a line each
     tr , '\n' | while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done
 }
 
-@test "-c says how many threads there are, and a place for each core" {
+@test "-c sets the number of threads, and a place for each core" {
     need_cores 2
     run -0 --separate-stderr told -c 2
     [[ "$output" == "2 {"*"},{"*"} unset" ]]
@@ -29,7 +29,7 @@ numbers() { # of an idset, a line each
     [ "${lines[0]}" != "${lines[1]}" ]
 }
 
-@test "without -c, and with --no-omp, nothing is said" {
+@test "without -c, and with --no-omp, no variable of OpenMP is set" {
     run -0 --separate-stderr told --map-by core
     equal "$output" "unset unset unset"
     run -0 --separate-stderr told -c 1 --no-omp
@@ -39,7 +39,7 @@ numbers() { # of an idset, a line each
     equal "$(sort <<<"$output")" "$(printf '0: 1\n1: unset')"
 }
 
-@test "what the caller says comes first, in the environment or by -x" {
+@test "OpenMP's variables of the caller, in the environment or by -x, stay" {
     OMP_NUM_THREADS=7 run -0 --separate-stderr told -c 1
     [[ "$output" == "7 {"*"} unset" ]]
     run -0 --separate-stderr told -c 1 -x OMP_NUM_THREADS=7
@@ -65,7 +65,7 @@ numbers() { # of an idset, a line each
     equal "$output" "$cores unset unset"
 }
 
-@test "a run inside a task says it anew, unless somebody else has" {
+@test "a run inside a task sets OpenMP's variables anew, unless the task changed them" {
     need_cores 2
     run -0 --separate-stderr tprun -c 2 sh -c '"$TPRUN" -c 1 sh -c "echo \$OMP_NUM_THREADS \$OMP_PLACES"'
     [[ "$output" == "1 {"[0-9]*"}" && "$output" != *"},{"* ]]

@@ -27,7 +27,7 @@ new_files() {
 }
 no_files_left() { [ -z "$(new_files)" ]; }
 
-@test "hello of 1, 2, 5 and 16 tasks" {
+@test "hello runs with 1, 2, 5 and 16 tasks" {
     local n
     for n in 1 2 5 16; do
         run -0 --separate-stderr tprun -n $n "$OPENMPI/mpi-hello"
@@ -45,7 +45,7 @@ no_files_left() { [ -z "$(new_files)" ]; }
     done
 }
 
-@test "allreduce, one-sided communication, and memory that all share" {
+@test "allreduce and one-sided communication are right, and tasks of a node share memory" {
     run -0 --separate-stderr tprun -n 4 "$OPENMPI/mpi-allreduce"
     equal "$output$stderr" "sums over 4 tasks are right"
     # Open MPI 6's "ucx" says that it does not work, under mpirun as well.
@@ -57,7 +57,7 @@ no_files_left() { [ -z "$(new_files)" ]; }
     equal "$(sort <<<"$output")$stderr" "$(planned_peers plan)"
 }
 
-@test "keys that are fetched when they are wanted, and not all at once" {
+@test "keys are found when Open MPI fetches each as it is wanted" {
     local how
     for how in $(openmpi_fetches); do
         run -0 --separate-stderr tprun -n 4 -x OMPI_MCA_"$how" "$OPENMPI/mpi-allreduce"
@@ -76,7 +76,7 @@ no_files_left() { [ -z "$(new_files)" ]; }
     done
 }
 
-@test "each thread of a task of two cores has one" {
+@test "each thread of a task of two cores has a core of its own" {
     need_cores 2
     tprun -n 1 -c 2 "$OPENMPI/mpi-where" | sort >said
     equal "$(awk '{ print $3 }' said)" "$(printf '0/2\n1/2')"
@@ -180,7 +180,7 @@ child 2 of 3, app 1, on $(hostname), in $PWD"
     has_line "$stderr" "tprun: rank 1 on $(hostname): *"
 }
 
-@test "a rank that ends well without MPI_Init ends the others, who wait for it in theirs" {
+@test "a rank that ends well without MPI_Init ends the others, which wait for it in MPI_Init" {
     local line="tprun: rank 1 on $(hostname): PMI: ended without entering the PMIx fence that rank ? waits in: *"
     run -1 --separate-stderr tprun -n 3 "$OPENMPI/mpi-stage" leave 1
     has_line "$stderr" "$line"
@@ -220,7 +220,7 @@ child 2 of 3, app 1, on $(hostname), in $PWD"
     done
 }
 
-@test "programs of MPICH and of Open MPI in one script, in turn and side by side" {
+@test "programs of MPICH and of Open MPI run in one script, in turn and side by side" {
     need_mpich
     cat >script <<END
 "$TPRUN" -n 2 "$PROGRAMS/mpi-allreduce"
@@ -233,7 +233,7 @@ END
     equal "$(sort <<<"$output")" "$(printf 'sums over %d tasks are right\n' 2 3 4 5)"
 }
 
-@test "a program inside of another's task is a world of its own" {
+@test "a program that a task starts is an MPI_COMM_WORLD of its own" {
     run -0 --separate-stderr tprun -n 2 "$TPRUN" -n 2 "$OPENMPI/mpi-hello"
     equal "$(sort <<<"$output")" "$(printf 'hello from %d of 2\n' 0 0 1 1)"
     run -0 --separate-stderr env PMIX_NAMESPACE=old PMIX_RANK=7 OMPI_COMM_WORLD_RANK=7 OMPI_MCA_ess=env \
@@ -241,7 +241,7 @@ END
     equal "$(sort <<<"$output")" "$(printf 'hello from %d of 2\n' 0 1)"
 }
 
-@test "a shell or Python in between makes no difference" {
+@test "a program that a shell or Python starts runs as one that tprun starts" {
     run -0 --separate-stderr tprun -n 2 sh -c '"$0"' "$OPENMPI/mpi-hello"
     equal "$(sort <<<"$output")" "$(printf 'hello from %d of 2\n' 0 1)"
     need_mpi4py

@@ -167,7 +167,7 @@ between() { # [OPTION]
     done
 }
 
-@test "what is written by the last breath of a task is delivered" {
+@test "what a task writes just before it ends is delivered" {
     run -137 --separate-stderr tprun sh -c 'echo before; echo late >&2; kill -9 $$'
     equal "$output" before
     has_line "$stderr" late
@@ -238,14 +238,14 @@ n = array.array("i", [0]); fcntl.ioctl(6, termios.FIONREAD, n); print(n[0] >= 61
     exec 6>&-
 }
 
-@test "a full disk is said, and is a failure" {
+@test "a full disk is reported, and is a failure" {
     [ -w /dev/full ] || skip "no /dev/full"
     run --separate-stderr bash -c 'timeout 20 "$TPRUN" seq 100000 >/dev/full'
     [ "$status" != 0 ] && [ "$status" != 124 ]
     has_line "$stderr" "tprun: *"
 }
 
-@test "what tprun itself prints on a full disk is missed" {
+@test "output of tprun itself that finds a full disk is an error" {
     [ -w /dev/full ] || skip "no /dev/full"
     local option
     for option in --help=layout --help=mpiexec --version --print-spec; do
@@ -254,7 +254,7 @@ n = array.array("i", [0]); fcntl.ioctl(6, termios.FIONREAD, n); print(n[0] >= 61
     done
 }
 
-@test "a file that may not grow is said, and ends none of tprun's processes" {
+@test "a file that may not grow is reported, and ends none of tprun's processes" {
     run -1 --separate-stderr bash -c 'ulimit -f 50; "$TPRUN" -o big head -c 100000 /dev/zero'
     equal "$stderr" "tprun: big: cannot write: File too large"
     run -1 --separate-stderr bash -c 'ulimit -f 1; "$TPRUN" true'

@@ -21,7 +21,7 @@ one_by_one() {
     tr , '\n' <<<"${1##* }" | while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done | sort
 }
 
-@test "64 tasks by numa on 2 nodes of 8 domains are four to a domain, each bound to its domain" {
+@test "64 tasks by numa on 2 nodes of 8 domains run four to a domain, each bound to its domain" {
     planned '.version == 1 and .ntasks == 64 and (.tasks | length) == 64
         and (.nodes | map([.id, .host, .target])) == [[0, "n0", 0], [1, "n1", 1]]' \
         -n 64 --map-by numa --topology "$BIG"
@@ -44,7 +44,7 @@ one_by_one() {
     [[ "$stderr" == *Map:*Bindings:* ]]
 }
 
-@test "that takes less than 50 ms of processor time" {
+@test "a layout of 64 tasks takes less than 50 ms of processor time" {
     local i took best=999
     for i in 1 2 3 4 5; do
         took=$(processor_ms "$TPRUN" --dry-run --format=json -n 64 --map-by numa --topology "$BIG" true)
@@ -77,7 +77,7 @@ one_by_one() {
     [ "$took" -lt 5000 ]
 }
 
-@test "65 tasks there do not fit, and the message says how many do and what would run it" {
+@test "65 tasks on 64 cores do not fit, and the message says how many do and what would run them" {
     run -1 --separate-stderr tprun --dry-run -n 65 --map-by numa --topology "$BIG" true
     [[ "$stderr" == *65* && "$stderr" == *64* && "$stderr" == *--oversubscribe* ]]
     planned '.ntasks == 65' -n 65 --map-by numa --oversubscribe --topology "$BIG"
@@ -149,7 +149,7 @@ one_by_one() {
     has_line "$output" "*n0*"
 }
 
-@test "a dry run of this machine shows what then is so" {
+@test "a run on this machine places its tasks as the dry run showed" {
     need_cores 2
     tprun --dry-run --format=json -n 2 --map-by core true >plan.json
     tprun -n 2 --map-by core "$PROGRAMS/where" | sort >real
@@ -209,7 +209,7 @@ one_by_one() {
     [ ! -e started ]
 }
 
-@test "an R that says more than there is is refused with both sets" {
+@test "an R with more cores than the machine has is refused with both sets" {
     printf '{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-9999"}}],"nodelist":["%s"]}}' "$(hostname)" >R
     run -1 --separate-stderr tprun -R R -n 1 touch started
     [[ "$stderr" == *0-9999*"has only cores 0"* ]]
@@ -223,7 +223,7 @@ one_by_one() {
     equal "${output##* }" "$("$PROGRAMS/where" | cut -d' ' -f3)"
 }
 
-@test "but not where R has nothing, nor where another program is" {
+@test "--bind-to none keeps tasks to the cores of R, and off those that another program holds" {
     need_cores 2
     printf '{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"1"}}],"nodelist":["%s"]}}' "$(hostname)" >R
     planned '.tasks[0].cores == "1"' -R R --bind-to none

@@ -46,7 +46,7 @@ expect() { # COUNT MAPPING
     run -1 --separate-stderr tprun --pmi pmi2 -n 1 "$ROOT/tests/programs/pmi-get" PMI_process_mapping
 }
 
-@test "a frame that is none ends the program with a message that names rank, host and text" {
+@test "a malformed frame ends the program with a message that names rank, host and text" {
     run --separate-stderr tprun -n 2 bash -c '
         [ $PMI_RANK = 1 ] && printf "cmd=init pmi_version=2\\nnonsense" >&$PMI_FD; sleep 30'
     [ "$status" != 0 ]

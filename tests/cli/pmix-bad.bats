@@ -19,7 +19,7 @@ ended() { has_line "$stderr" "tprun: rank 1 on *: killed by signal 9 (Killed)"; 
         ended
     done
 }
-@test "others that go on without it are not harmed" {
+@test "tasks that go on without a killed one are not harmed" {
     local how times
     for how in get fence put; do
         for times in 0 1; do
@@ -29,7 +29,7 @@ ended() { has_line "$stderr" "tprun: rank 1 on *: killed by signal 9 (Killed)"; 
         done
     done
 }
-@test "who waits in a fence with it is told" {
+@test "a task that waits in a fence with a killed one is told" {
     run --separate-stderr tprun -n 4 --on-failure=continue "$PROGRAMS/pmix-bad" die-before-all
     [ "$status" = 137 ] || [ "$status" = 1 ] # whoever is seen to have ended first
     told=$(grep -c 'not so: fence(true) == PMIX_SUCCESS' <<<"$stderr")
@@ -52,7 +52,7 @@ ended() { has_line "$stderr" "tprun: rank 1 on *: killed by signal 9 (Killed)"; 
     bad -0 "$PROGRAMS/pmix-bad" late
     equal "$(sort <<<"$output")$stderr" "$(good 0 1 2 3)"
 }
-@test "ranks and namespaces that do not exist" {
+@test "requests about ranks and namespaces that do not exist are answered with an error" {
     bad -0 "$PROGRAMS/pmix-bad" ask-wrongly
     but_nobody
     equal "$(grep good <<<"$output" | sort)$stderr" "$(good 0 1 2 3)"
@@ -60,12 +60,12 @@ ended() { has_line "$stderr" "tprun: rank 1 on *: killed by signal 9 (Killed)"; 
     nobody_fenced
     equal "$(grep -c '^get ' <<<"$output")" 7
 }
-@test "a namespace without a name is nobody's" {
+@test "requests about a namespace without a name harm nobody" {
     bad -0 "$PROGRAMS/pmix-bad" ask-nobody
     but_nobody
     equal "$(sort <<<"$output")$stderr" "$(good 0 1 2 3)"
 }
-@test "garbage on the server's socket" {
+@test "garbage on the server's socket harms nobody" {
     bad -0 "$PROGRAMS/pmix-bad" garbage 2000
     equal "$(sort <<<"$output")" "$(good 0 1 2 3)"
     equal "$(grep -v 'PMIX ERROR: \(PMIX_ERR_BAD_PARAM\|BAD-PARAM\)' <<<"$stderr")" ""
@@ -83,7 +83,7 @@ ended() { has_line "$stderr" "tprun: rank 1 on *: killed by signal 9 (Killed)"; 
     has_line "$output" "connected 3000 times"
     equal "$stderr" ""
 }
-@test "thousands of keys" { # openpmix's own time for more of them grows with their square
+@test "tasks put and get thousands of keys" { # openpmix's own time for more of them grows with their square
     bad -0 "$PROGRAMS/pmix-bad" flood 5000 10
     equal "$(sort <<<"$output")$stderr" "$(good 0 1 2 3)"
 }
@@ -101,7 +101,7 @@ agent_peak() {
     done
     echo $peak
 }
-@test "64 MB in the keys of one task: bounded memory, and nobody is taken for one that did not finalize" {
+@test "64 MB in the keys of one task take bounded memory, and no task counts as not finalized" {
     local peak
     start timeout 60 "$TPRUN" -n 4 "$PROGRAMS/pmix-bad" flood 64 1000000
     peak=$(agent_peak)

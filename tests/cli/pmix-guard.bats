@@ -19,7 +19,7 @@ not_past() { # and a server was started under guard, with a table of its own siz
 }
 
 # Two of these crash while openpmix starts, when what it says about itself is not shown.
-@test "who reads past the end of what openpmix is given is seen" {
+@test "a read past the end of what openpmix is given is detected" {
     local what
     for what in module infos freed; do
         GUARD_PAST=$what guarded -1 -n 2 "$PROGRAMS/pmix-names" lookup a

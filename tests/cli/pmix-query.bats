@@ -18,7 +18,7 @@ told() {
     output=$(sed "s/tprun\.[0-9a-f]*\.[0-9]*/N/g; s/$(hostname)/HOST/g; s|$PROGRAMS/||g" <<<"$output")
 }
 
-@test "the job: its name, its parts, its size, its hosts, and that it runs" {
+@test "a query tells the job's name, parts, size, hosts and state" {
     told -n 1 "$QUERY" pmix.qry.ns pmix.qry.nsinfo pmix.qry.jst pmix.job.size pmix.job.napps \
         pmix.num.nodes pmix.nlist : -n 2 "$QUERY" x
     equal "$output" "$(cat <<'EOF_'
@@ -52,7 +52,7 @@ EOF_
     has_line "$output" "pmix.qry.nsinfo \[pmix.job.arr=\[pmix.nspace=N.1 * pmix.parent=.0.0\]\]"
 }
 
-@test "process sets: --pset names parts, and several may have one name" {
+@test "a query tells process sets, which --pset names, one name for several parts as well" {
     told --pset left "$QUERY" pmix.qry.psetnum pmix.qry.psets / pmix.pset.nm=left pmix.qry.pmems \
         / pmix.pset.nm=right pmix.qry.pmems : -n 2 "$QUERY" x : --pset right "$QUERY" x : --pset left -n 2 "$QUERY" x
     equal "$output" "$(cat <<'EOF_'
@@ -71,7 +71,7 @@ EOF_
     has_line "$output" "pmix.qry.pmems \[.1.0 .1.1\]"
 }
 
-@test "what the program holds, and how long it may go on" {
+@test "a query tells what the program holds, and how long it may run" {
     told -n 2 --oversubscribe "$QUERY" pmix.num.anodes pmix.alist pmix.num.slots
     has_line "$output" "pmix.num.anodes 1"
     has_line "$output" "pmix.alist HOST"
@@ -83,7 +83,7 @@ EOF_
 }
 
 # openpmix 5.0 and later asks for these in PMIx_Resolve_nodes() and PMIx_Resolve_peers().
-@test "the nodes of a job or of all, and the tasks of these on a node" {
+@test "a query tells the nodes of a job or of all jobs, and their tasks on a node" {
     if [ "$(pmix_major)" -lt 5 ]; then
         told "$QUERY" pmix.qry.node pmix.qry.peers
         equal "$output" "NOT-SUPPORTED"
@@ -108,7 +108,7 @@ EOF_
     equal "$output" "NOT-FOUND"
 }
 
-@test "what can be asked for, and what spawns may say" {
+@test "a query tells which keys can be queried, and which directives a spawn takes" {
     told "$QUERY" pmix.qry.keys pmix.qry.spawn pmix.qry.debug
     has_line "$output" "pmix.qry.keys pmix.qry.ns,*,pmix.qry.ptable,*"
     has_line "$output" "pmix.qry.spawn *pmix.wdir,*pmix.host,*"

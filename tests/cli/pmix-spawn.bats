@@ -40,7 +40,7 @@ shown() { grep '^rank' <<<"$output" | sed 's/ of tprun\.[0-9a-f]*/ of N/' | sort
     equal "$(shown)" "$(printf "rank %d of 3, app 0, in $PWD/sub, spawned 1, by rank 0 of N.1.0\n" 0 1)"
 }
 
-@test "what is the job's is every app's that has nothing of its own" {
+@test "directives of the job hold for each app that has none of its own" {
     mkdir one two
     run -0 --separate-stderr tprun "$SPAWN" @pmix.wdir="$PWD/one" 1 pwd + pmix.wdir=two 1 pwd
     equal "$(grep ^/ <<<"$output" | sort)" "$(printf '%s\n' "$PWD/one" "$PWD/two")"

@@ -82,7 +82,7 @@ stranger() {
     wait
 }
 
-@test "clients in a user namespace of their own are the owner's still" {
+@test "clients in a user namespace of their own still count as the owner's" {
     unshare --user --map-current-user true 2>/dev/null || skip "no user namespaces here"
     program -n 2 unshare --user --map-current-user sh -c "$TELLS exec $PROGRAMS/pmix-user task"
     wait_for 10 lines_are out 2

@@ -282,7 +282,7 @@ END
     equal "$(cat said)" "$UTF8$BYTES"
 }
 
-@test "one file writes what tprun says" {
+@test "only one source file writes what tprun says" {
     grep -nE '\b(printf|vprintf|puts|putchar|perror|dprintf)\(|\b(stderr|stdout)\b *[,);]|write(_all)?\((1|2|STD)' \
         "$ROOT"/{affinity,launcher,pmi-server}/*/*.c | grep -v '/\*\|: \*\|^[^:]*/launcher/frontend/progress\.c:\|/pmi-server/client/\|/pmi-server/pmix/library\.c:' >found || true
     equal "$(cat found)" ""

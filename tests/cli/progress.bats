@@ -17,7 +17,7 @@ SHOWN='tprun: 0 of 3 hosts reached, waiting for '
     [[ "$(tail -n 1 out)" == "tprun: 3 of 3 hosts did not start; nothing was run"* ]]
 }
 
-@test "without colour where NO_COLOR is set, and no longer than the terminal is wide" {
+@test "the line of progress has no colour where NO_COLOR is set, and fits the terminal" {
     NO_COLOR=1 timeout 20 script -qec "stty cols 60; $TPRUN -N 3 --hosts 'a-rather-long-name[1,3,5]' --ssh ./ssh true" /dev/null </dev/null >out || true
     local line
     line=$(tr '\r' '\n' <out | grep "^$SHOWN")
@@ -26,7 +26,7 @@ SHOWN='tprun: 0 of 3 hosts reached, waiting for '
     ! grep -q $'\033\\[33m' out
 }
 
-@test "in a pipe, on a dumb terminal, and where the start is fast, nothing is shown" {
+@test "no progress is shown in a pipe, on a dumb terminal, or where the start is fast" {
     run -1 --separate-stderr tprun -N 3 --hosts 'h[1-3]' --ssh ./ssh true
     [[ "$stderr" != *reached* && "$stderr" != *$'\033'* ]]
     TERM=dumb timeout 20 script -qec "$TPRUN -N 3 --hosts 'h[1-3]' --ssh ./ssh true" /dev/null </dev/null >out || true

@@ -39,7 +39,7 @@ write_R() { # FILE CORES
     equal "$(cat out err)" there
 }
 
-@test "what is freed is had at once" {
+@test "a waiting run starts as soon as cores are free" {
     hold "$ALL"
     start "$TPRUN" -n "$ALL" sh -c 'date +%s%N'
     wait_for 5 in_line 1
@@ -139,7 +139,7 @@ write_R() { # FILE CORES
     equal "$(find "$TPRUN_RUNTIME_DIR"/*/programs -name '[0-9]*')" ""
 }
 
-@test "who was killed while it waited, or while it held, is in nobody's way" {
+@test "a run that was killed while it waited, or while it held cores, holds nobody up" {
     hold "$ALL"
     start "$TPRUN" -n "$ALL" echo no
     wait_for 5 in_line 1
@@ -154,7 +154,7 @@ write_R() { # FILE CORES
     [ "$first" ]
 }
 
-@test "what could never be met is refused at once, whoever holds what" {
+@test "a request that can never be met is refused at once, whoever holds what" {
     hold "$ALL"
     run -1 --separate-stderr tprun -n "$((ALL + 1))" --bind-to core true
     [[ "$stderr" == *"asked for $((ALL + 1)) tasks, $ALL fit"* ]]

@@ -17,7 +17,7 @@ commands() {
     sed -n 's/^| .* | `\(tprun [^`]*\)`.* |$/\1/p' "$ROOT/README.md"
 }
 
-@test "the picture is what its command draws" {
+@test "the README's picture is what its command draws" {
     local line
     line=$(commands | grep -e '--draw layout.svg')
     eval "$line" >text
@@ -25,7 +25,7 @@ commands() {
     grep -q '](examples/layout.svg)' "$ROOT/README.md"
 }
 
-@test "every command is taken" {
+@test "tprun takes every command of the README" {
     local line count=0
     : >hosts
     echo localhost >hosts
@@ -43,7 +43,7 @@ commands() {
     [ "$count" -ge 20 ]
 }
 
-@test "the lines for this machine run an MPI program" {
+@test "the README's commands for this machine run an MPI program" {
     local line
     need_mpich
     need_cores 2
@@ -54,7 +54,7 @@ commands() {
     done
 }
 
-@test "every line of the table is one of tprun-migrate(7), or has the same words" {
+@test "every line of the README's table stands in tprun-migrate(7), or says the same" {
     mandoc -T utf8 "$ROOT/man/tprun-migrate.7" | sed 's/.\x08//g; s/^ *//' >page
     local other ours
     while IFS='|' read -r _ other ours _; do

@@ -91,7 +91,7 @@ clang_available() { # N
     grep -q sudo calls
 }
 
-@test "neither root nor sudo ends in one sentence with the packages to ask for" {
+@test "without root and sudo setup ends in one sentence with the packages to ask for" {
     run -1 setup_here run
     equal "${#lines[@]}" 1
     [[ "$output" == "setup: neither root nor sudo here; ask for: apt-get install gcc "* ]]
@@ -124,7 +124,7 @@ clang_available() { # N
     equal "$(wc -l <calls)" 1
 }
 
-@test "setup asks which" {
+@test "setup without run or test shows its usage" {
     ln -s "$(type -P sed)" bin/
     run -2 setup_here
     has_line "$output" "tests/setup *run|test*"

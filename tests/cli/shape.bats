@@ -140,7 +140,7 @@ write_own_R() {
     [[ "$output" == "tprun: part 2: --map-by beside --shape is for a program of one part: "* ]]
 }
 
-@test "a shape that is none, or that no pool could honour, is refused before anything is looked at" {
+@test "a malformed shape, or one that no pool could honour, is refused before R is read" {
     run -2 tprun --shape 'slot=2/core=' --hosts nowhere true
     [[ "$output" == "tprun: --shape: "* ]]
     run -2 tprun --shape 'slot/node=2/core' --hosts nowhere true
@@ -199,7 +199,7 @@ write_own_R() {
     equal "${output##* }" 0-1
 }
 
-@test "an R with topology is final before anything starts: its domains decide" {
+@test "the domains of an R with topology decide, before any agent starts" {
     need_cores 2
     write_own_R
     tprun -R R --shape 'slot=2/numa{x}' "$PROGRAMS/where" | sort >real
@@ -230,7 +230,7 @@ hold_a_core() {
     wait_for 5 test -e up
 }
 
-@test "what others hold is not given, and is what a refusal says" {
+@test "cores that others hold are not allocated, and a refusal says who holds them" {
     need_cores 2
     hold_a_core
     run -0 tprun --shape slot/core "$PROGRAMS/where"
@@ -244,7 +244,7 @@ hold_a_core() {
     equal "$status" 0
 }
 
-@test "a shape that others are in the way of waits for them, one that never fits does not" {
+@test "a shape waits for cores that others hold, and one that never fits is refused at once" {
     local how
     need_cores 2
     write_own_R

@@ -50,7 +50,7 @@ flux_job() { # [CORES]
     job+=(FLUX_JOB_ID=f21 FLUX_URI=local:///x PATH="$PWD/bin:$PATH")
 }
 
-@test "without any of them it is this machine" {
+@test "without a batch job or options the nodes are this machine" {
     given -0 -- -v -n 1 true
     used 'this machine'
     equal "$(instances)" "this machine"
@@ -78,7 +78,7 @@ flux_job() { # [CORES]
     equal "$(instances)" "$(printf '%s\n' 'Grid Engine job 20' 'LSF job 19' 'PBS job 18.server' 'Slurm job 17')"
 }
 
-@test "of Flux the cores of its R are used, and no others" {
+@test "in a job of Flux the cores of its R are used, and no others" {
     need_cores 2
     local job=()
     flux_job 1
@@ -88,7 +88,7 @@ flux_job() { # [CORES]
     given -1 "${job[@]}" -- -n 2 true
 }
 
-@test "they are tried in this order: program, TPRUN_R, Flux, Slurm, PBS, LSF, Grid Engine" {
+@test "sources of nodes are tried in the order program, TPRUN_R, Flux, Slurm, PBS, LSF, Grid Engine" {
     local job=()
     grid_engine_job
     given -0 "${job[@]}" -- -v true
@@ -112,7 +112,7 @@ flux_job() { # [CORES]
     used 'program * (TPRUN_PROGRAM)'
 }
 
-@test "options that name resources stand above all of them" {
+@test "options that name resources come before all batch systems" {
     local job=()
     slurm_job
     R 0 >R

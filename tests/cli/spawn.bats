@@ -261,7 +261,7 @@ freeze_lock() { # until $locker is killed
 }
 
 # A number would be a limit: programs that find it reached do not even try.
-@test "how many tasks a program may have is not limited: its universe has no size" {
+@test "the universe of a program has no size, as it may spawn any number of tasks" {
     run -0 tprun -n 2 "$SPAWN" ask cmd=get_universe_size
     equal "$(grep -o 'size=.*' <<<"$output")" "$(printf 'size=-1\nsize=-1')"
 }

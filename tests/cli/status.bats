@@ -54,7 +54,7 @@ teardown() { nothing_left; }
     equal "$output" "done"
 }
 
-@test "many ranks with one fate make one line" {
+@test "many ranks that end in the same way make one line" {
     run -3 --separate-stderr tprun -n 6 --on-failure continue sh -c 'exit 3'
     [ "$(grep -c 'status 3' <<<"$stderr")" = 1 ]
     has_line "$stderr" "tprun: ranks 0-5 on *"

@@ -292,7 +292,7 @@ END
     equal "$(cat err)" "tprun: told to end by $(cat /proc/$$/comm) (pid $BASHPID, uid $(id -u)): sent SIGTERM to 3 tasks; SIGTERM again within 1 s ends them"
 }
 
-@test "another end than that of the signal is said, and the status is that of the first" {
+@test "an end that is not by the signal is reported, and the status is that of the first end" {
     start "$TPRUN" -n 3 sh -c 'trap "sleep $TPRUN_RANK; [ $TPRUN_RANK != 2 ] && exit 143; exit 7" TERM
         echo ready; while :; do sleep 0.05; done'
     wait_for 5 lines_are out 3
@@ -303,7 +303,7 @@ END
     [ "$(grep -c 143 err)" = 0 ]
 }
 
-@test "the number of tasks is of those that run" {
+@test "the message counts the tasks that still run" {
     start "$TPRUN" -n 4 sh -c 'echo ready; [ $TPRUN_RANK = 1 ] || exec sleep 30'
     wait_for 5 lines_are out 4
     sleep 1
@@ -361,7 +361,7 @@ END
     has_line "$stderr" "tprun: --signal USR1@10s: must be less than --time-limit 10s"
 }
 
-@test "what is no --signal is refused in a sentence" {
+@test "a malformed --signal is refused in a sentence" {
     local text
     for text in USR1 USR1@ @5s NOPE@5s 99@5s USR1@x USR1@0 USR1@inf STOP@1s; do
         run -2 --separate-stderr tprun --time-limit 10s --signal "$text" true

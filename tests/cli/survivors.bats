@@ -24,7 +24,7 @@ as_user() {
 CANNOT="tprun: $(hostname): cannot end process * (other, uid 65533)*: still there 3 s after SIGKILL"
 
 # As tests and time limits find what a test has started.
-@test "tasks have the marks by which what a test leaves is found" {
+@test "tasks carry the marks by which tests find what is left of them" {
     export BOUNDED_MARK=${BOUNDED_MARK:-}/0.0
     start "$TPRUN" -n 1 sleep 60
     wait_for 5 eval 'marked | xargs -r ps -o args= -p | grep -q "^sleep 60"'
@@ -163,7 +163,7 @@ hears_signals() { find "/proc/$1/fd" -lname '*signalfd*' | grep -q .; } # PID
     done
 }
 
-@test "what a task that ended well left is ended after --kill-grace, if that is less than a second" {
+@test "what a task that ended well leaves is ended after --kill-grace, where that is less than a second" {
     # 0.9 s less than with a second, however busy the machine is: of some runs in turn the shortest
     local i grace from took
     declare -A least=([100ms]=99999999 [1s]=99999999)

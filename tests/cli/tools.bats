@@ -93,7 +93,7 @@ said() { grep "^tprun" err; }
     equal "$(grep -v beat out | sort)" "$(printf 'out %d\n' 1 1 1 2 2 2 3 3 3)"
 }
 
-@test "what is written last is seen, too" {
+@test "a tool also gets what tasks write last" {
     program -n 1 sh -c "$BEATS; seq 1000"
     tool "$uri" watch o "$namespace" >all 2>all.err 3>&- &
     wait_for 10 grep -q beat all
@@ -103,7 +103,7 @@ said() { grep "^tprun" err; }
     equal "$status $(grep -v beat all | md5sum)" "0 $(seq 1000 | sed 's/^/o0: /' | md5sum)"
 }
 
-@test "nothing comes after a request has ended, nor of tasks that are not there" {
+@test "a tool gets nothing after its request has ended, and nothing of tasks that do not exist" {
     program -n 1 sh -c 'while [ ! -e over ]; do echo again; sleep 0.05; done'
     run -0 --separate-stderr tool "$uri" few 3 o "$namespace"
     equal "$(tail -n 1 <<<"$output")" "0 more"
@@ -137,7 +137,7 @@ knows_answers() { [[ $(tool "" version) != "OpenPMIx 6.1."* ]]; }
     equal "$status $(grep -c '^0: xxx' out) $(tail -n 1 out)" "0 50847 0: end"
 }
 
-@test "elsewhere a push is refused, and so is one to nobody" {
+@test "a push is refused without --input tools, also to a task or namespace that does not exist" {
     knows_answers || skip "openpmix 6.1 does not tell tools"
     program -n 2 sh -c "$WAITS"
     run -1 tool "$uri" push "$namespace" 0 <<<more
@@ -148,7 +148,7 @@ knows_answers() { [[ $(tool "" version) != "OpenPMIx 6.1."* ]]; }
     equal "$status" 0
 }
 
-@test "what else a tool asks for is answered, and harms nobody" {
+@test "other requests of a tool are answered, and harm nobody" {
     program -n 1 bash -c "trap 'echo signalled' USR1; until [ -e over ]; do read -rt 0.05 <> <(:) || :; done"
     LIMIT=40 run --separate-stderr tool "$uri" requests "$namespace"
     has_line "$output" "query: SUCCESS"
@@ -178,7 +178,7 @@ knows_answers() { [[ $(tool "" version) != "OpenPMIx 6.1."* ]]; }
     equal "$status" 3
 }
 
-@test "one that does not read loses, and tasks do not wait for it" {
+@test "a tool that does not read loses output, and tasks do not wait for it" {
     program -n 1 sh -c 'until [ -e in ]; do echo beat >&2; sleep 0.05; done; until [ -e go ]; do sleep 0.05; done
         yes "twenty bytes a line." | head -c 42000000;'"$WAITS"
     tool "$uri" watch oe "$namespace" >slow 2>slow.err 3>&- &
@@ -211,7 +211,7 @@ knows_answers() { [[ $(tool "" version) != "OpenPMIx 6.1."* ]]; }
     wait
 }
 
-@test "another user is refused" {
+@test "a tool of another user is refused" {
     { [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; } || skip "needs to be somebody else"
     program -n 1 sh -c "$WAITS"
     cp "$TOOL" "$BATS_RUN_TMPDIR/tool-of-others"

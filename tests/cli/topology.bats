@@ -35,7 +35,7 @@ GET2=$ROOT/tests/programs/pmi2-get
     equal "$output" $'NOT-FOUND\nNOT-FOUND'
 }
 
-@test "what PMI and PMIx tell of the topology is the same" {
+@test "PMI and PMIx tell the same topology" {
     need_pmix_programs
     run -0 --separate-stderr tprun -n 2 --pmi pmi1,pmix sh -c '
         "$0" pmix.hwlocxml2 >pmix.$PMI_RANK && cp "$("$1" PMI_hwloc_xmlfile)" pmi.$PMI_RANK' \
@@ -84,7 +84,7 @@ GET2=$ROOT/tests/programs/pmi2-get
     [ ! -e "$directory" ]
 }
 
-@test "the same of its files for PMIx and for tools" {
+@test "a program that is killed with all of tprun leaves its files for PMIx and tools to the next one to remove" {
     need_pmix_programs
     export TMPDIR=$PWD
     start='"$0" pmix.nsdir >path; mv path told; sleep 60'

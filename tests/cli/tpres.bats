@@ -92,7 +92,7 @@ slot|alloc -R four.json 'slot'
 END
 }
 
-@test "what cannot be done is refused with status 1" {
+@test "a method that cannot be done ends with status 1 and a sentence" {
     four >four.json
     numa >numa.json
     sed 's/"memory":59/"memory":64/' numa.json >other.json
@@ -181,7 +181,7 @@ END
     equal "$(jq -c '.scheduling.children | map(.ranks)' two.json)" '["0","1-2"]'
 }
 
-@test "what make is asked for is in R, or is refused" {
+@test "tpres make puts into R what it is asked for, or refuses it" {
     local amd="a=@$ROOT/tests/data/topology-gpu-amd.xml"
     equal "$(tpres make --hosts a --cores 16 --gpus 4 --topology 'core:16 pu:1' | brief)" "0=0-15/0-3 a"
     equal "$(tpres make --topology 'a=core:8 pu:1' --gpus 1,3 | brief)" "0=0-7/1,3 a"
@@ -196,7 +196,7 @@ END
     equal "$(tpres make --hosts a,b,c --cores 1 --property p:0 --property p:2 | jq -c .execution.properties)" '{"p":"0,2"}'
 }
 
-@test "of a job whose batch system says all, make keeps what it is not asked to cut" {
+@test "tpres make keeps of a job's R all that no option cuts" {
     mkdir bin
     # shellcheck disable=SC2016
     printf '#!/bin/sh\ncat "%s/flux.json"\n' "$PWD" >bin/flux
@@ -211,14 +211,14 @@ END
         '[{"fast":"3","p":"2-3"},4000000000]'
 }
 
-@test "what was made can be run on" {
+@test "tprun runs on an R that was made" {
     tpres make --hosts n[0-1] --topology 'package:2 core:4 pu:1' --cores 2-5 >R.json
     tprun --dry-run --format=json -R R.json --topology 'n[0-1]=package:2 core:4 pu:1' --map-by socket \
         -n 4 true >plan.json
     equal "$(jq -r '[.tasks[].cores] | join(" ")' plan.json)" "2-3 4-5 2-3 4-5"
 }
 
-@test "show has a line for each kind of node, and everything as JSON" {
+@test "tpres show has a line for each kind of node, and the same as JSON" {
     { four && numa; } >/dev/null
     tpres append <(four) <(numa) >both.json
     equal "$(tpres show both.json)" "\
@@ -306,7 +306,7 @@ a1: 8 cores
         "tpres: the result is empty"
 }
 
-@test "what sets have in common is numbered as in the first" {
+@test "an intersection has the ranks of the first set" {
     numa >numa.json
     tpres make --hosts x,a3,a1 --cores 12-99 --gpus 3 >other.json
     equal "$(tpres intersect numa.json other.json | brief)" "1,3=12-15/ a[1,3]"
@@ -315,7 +315,7 @@ a1: 8 cores
     equal "$(tpres intersect numa.json numa.json)" "$(cat numa.json)"
 }
 
-@test "times go along, and an R that is never valid is none" {
+@test "times are kept, and an R that is never valid is refused" {
     four | jq -c '.execution.starttime = 100' >from.json
     tpres make --hosts z --cores 1 | jq -c '.execution.expiration = 200' >to.json
     tpres make --hosts y --cores 1 | jq -c '.execution.expiration = 50' >early.json

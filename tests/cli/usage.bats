@@ -64,7 +64,7 @@ END
     [[ "$stderr" == *--hosts* ]]
 }
 
-@test "an option that is not a part's own is refused after a colon" {
+@test "an option of the whole program is refused after a colon" {
     run --separate-stderr tprun -n 1 true : --hosts a -n 1 true
     [ "$status" = 2 ]
     [[ "$stderr" == *--hosts* ]]
@@ -84,7 +84,7 @@ END
     equal "$(grep -o -- --help <<<"$stderr" | wc -l)" 1
 }
 
-@test "hosts with counts are told about hostfiles before anybody looks for them" {
+@test "hosts with counts are refused with what to write in a hostfile, before any is looked up" {
     run -2 --separate-stderr tprun -v --ssh 'touch ssh-was-run' --hosts nowhere.invalid:2 true
     [[ "$stderr" == *'"nowhere.invalid:2"'*--hostfile* ]]
     [ ! -e ssh-was-run ]

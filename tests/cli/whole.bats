@@ -28,12 +28,12 @@ teardown() { nothing_left; }
     within 4 "$SECONDS"
 }
 
-@test "a program whose name is not UTF-8 is missed by name" {
+@test "a missing program whose name is not UTF-8 is named" {
     run -127 tprun $'/nosuch\xff'
     [[ "$output" == *'/nosuch\xff'* ]]
 }
 
-@test "a caller that blocks SIGCHLD is no trouble" {
+@test "a run works though its caller blocks SIGCHLD" {
     run -0 env --block-signal=CHLD timeout -k 1 20 "$TPRUN" -n 2 echo hi
     [ "$output" = $'hi\nhi' ]
 }
@@ -44,7 +44,7 @@ teardown() { nothing_left; }
     has_line "$stderr" 'tprun: rank* on *: cannot make its pipes: Too many open files: raise "ulimit -n", which is 64 here'
 }
 
-@test "an endless grace is no grace of none" {
+@test "an infinite --kill-grace is not taken for 0" {
     run -3 --separate-stderr tprun --kill-grace infinity -n 2 sh -c \
         'if [ $TPRUN_RANK = 0 ]; then sleep 0.2; exit 3; fi; trap "" TERM; sleep 1; echo end'
     [ "$output" = end ]

@@ -32,7 +32,7 @@ EOF
 )"
 }
 
-@test "behind others it is the same, and of the parts of a program one is enough" {
+@test "no task runs where a host further down the tree, or one part of a program, cannot execute it" {
     on node3 rm /tmp/own
     run_tprun -127 --fanout 1 -n 4 --hosts 'node[0-3]' --map-by node /tmp/own
     [ ! -e started ]

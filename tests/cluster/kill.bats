@@ -212,7 +212,7 @@ nothing_on() { [ -z "$("$CLUSTER" left "$@" | grep -v ' sshd\(-session\)\?: ')" 
     lost node1 "$CLUSTER" crash node1
 }
 
-@test "a host that dies with goodbye is named at once" {
+@test "a host that shuts down is named at once" {
     start_program
     "$CLUSTER" kill node0
     wait_for 5 not_running "$job"

@@ -54,14 +54,14 @@ kill_rank() { # RANK
     kill -9 "$pid" && ends 137 "tprun: rank $1 on $(host_of "$1"): killed by signal 9 (Killed)*"
 }
 
-@test "SIGKILL of a rank before MPI_Init" { each before kill_rank_chosen; }
+@test "SIGKILL of a rank before MPI_Init ends all and names it" { each before kill_rank_chosen; }
 kill_rank_chosen() { kill_rank $rank; }
 
 in_a_while() {
     sleep "0.$(printf %03d $((RANDOM % 400)))"
     kill_rank_chosen
 }
-@test "SIGKILL of a rank in MPI_Init, now or then" { each init in_a_while; }
+@test "SIGKILL of a rank at any time in MPI_Init ends all and names it" { each init in_a_while; }
 
 # Open MPI sleeps a little and looks again while it waits in a fence, and does so nowhere else.
 waits() { # PID: three times in a row
@@ -75,14 +75,14 @@ another() {
     local other=$(((rank + 1) % TASKS))
     wait_for 10 waits "$(pid_of $other)" && kill_rank $other
 }
-@test "SIGKILL of a rank that waits in MPI_Init's fence" { each before another; }
+@test "SIGKILL of a rank that waits in MPI_Init's fence ends all and names it" { each before another; }
 
-@test "SIGKILL of a rank after MPI_Finalize" { each finalize kill_rank_chosen; }
+@test "SIGKILL of a rank after MPI_Finalize ends all and names it" { each finalize kill_rank_chosen; }
 
 leaves() {
     ends 1 "tprun: rank $rank on $(host_of $rank): PMI: ended without entering the PMIx fence that rank * waits in: *"
 }
-@test "a rank that ends well and never calls MPI_Init, which the others wait in" { each leave leaves; }
+@test "a rank that ends well without MPI_Init ends the others, which wait for it there" { each leave leaves; }
 
 # kill_process NAME WANT-LINE [last]: of tprun's processes, while its tasks are in MPI_Init or stay after
 # it; on hosts that are reached, and on tprun's own. What a manager wrote into its instance the next run
@@ -107,7 +107,7 @@ kill_process() {
         done
     done
 }
-@test "SIGKILL of the front end while Open MPI starts or runs" { kill_process tprun "*"; }
-@test "SIGKILL of the manager while Open MPI starts or runs" { kill_process tprun-manager "tprun: *"; }
-@test "SIGKILL of an agent while Open MPI starts or runs" { kill_process tpagent "tprun: *" '$'; }
-@test "SIGKILL of an agent's first process while Open MPI starts or runs" { kill_process tpagent "tprun: *"; }
+@test "SIGKILL of the front end while Open MPI starts or runs leaves nothing" { kill_process tprun "*"; }
+@test "SIGKILL of the manager while Open MPI starts or runs leaves nothing" { kill_process tprun-manager "tprun: *"; }
+@test "SIGKILL of an agent while Open MPI starts or runs leaves nothing" { kill_process tpagent "tprun: *" '$'; }
+@test "SIGKILL of an agent's first process while Open MPI starts or runs leaves nothing" { kill_process tpagent "tprun: *"; }

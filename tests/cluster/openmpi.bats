@@ -72,9 +72,9 @@ threads() {
     each python
 }
 @test "tasks with OpenMP threads run on 1, 2 and 4 hosts, in blocks and cyclic" { each threads; }
-@test "those that share memory are those of a host, in blocks and cyclic" { each shared; }
+@test "tasks of a host share memory, in blocks and cyclic" { each shared; }
 
-@test "hosts without a task, and hosts with different numbers of them" {
+@test "programs run where hosts have no task, or different numbers of tasks" {
     run_tprun -0 -n 2 --hosts 'node[0-3]' --map-by slot "$OPENMPI/mpi-allreduce"
     equal "$output" "sums over 2 tasks are right"
     printf 'node0 slots=1\nnode1 slots=3\nnode2 slots=2\n' >hosts
@@ -83,7 +83,7 @@ threads() {
     equal "$(sort -V <<<"$output")" "$(planned_peers plan)"
 }
 
-@test "keys that are fetched from other hosts when they are wanted" {
+@test "keys are found when Open MPI fetches each from its host as it is wanted" {
     local how
     for how in $(openmpi_fetches); do
         run_tprun -0 -n 6 --hosts 'node[0-2]' --map-by node -x OMPI_MCA_$how "$OPENMPI/mpi-allreduce"
@@ -124,7 +124,7 @@ connects() {
 }
 @test "halves of a program publish a port, look it up and connect, in blocks and cyclic" { each connects; }
 
-@test "a tree of fan-out 1 carries it as well" {
+@test "connecting and fetching work over a tree of fan-out 1" {
     run_tprun -0 --fanout 1 -n 4 --hosts 'node[0-3]' --map-by node "$OPENMPI/mpi-allreduce"
     equal "$output$stderr" "sums over 4 tasks are right"
 }
@@ -165,7 +165,7 @@ names_rank() { # OUTPUT PATTERN
     equal "$(sort <<<"$output")" "$(printf 'hello from %d of 4\n' 0 1 2 3)"
 }
 
-@test "programs of MPICH and of Open MPI in one script, in turn and side by side" {
+@test "programs of MPICH and of Open MPI run in one script on several hosts, in turn and side by side" {
     need_mpich
     cat >script <<END
 export TPRUN_OPTIONS="--oversubscribe --hosts node[0-1] --map-by node"

@@ -25,7 +25,7 @@ ended() { has_line "$stderr" "tprun: rank 1 on node1: killed by signal 9 (Killed
         ended
     done
 }
-@test "who wants what a task has not put that was killed is told soon" {
+@test "a task that asks for what a killed task never put is told soon" {
     LIMIT=15 run --separate-stderr tprun --oversubscribe --hosts 'node[0-1]' --map-by node -n 4 \
         --on-failure=continue "$PROGRAMS/pmix-bad" die-before-all
     [ "$status" = 137 ] || [ "$status" = 1 ] # whoever is seen to have ended first
@@ -35,14 +35,14 @@ ended() { has_line "$stderr" "tprun: rank 1 on node1: killed by signal 9 (Killed
     bad -0 "$PROGRAMS/pmix-bad" late
     equal "$(sort <<<"$output")$stderr" "$(good 0 1 2 3)"
 }
-@test "ranks and namespaces that do not exist" {
+@test "requests about ranks and namespaces of no host are answered with an error" {
     bad -0 "$PROGRAMS/pmix-bad" ask-wrongly
     but_nobody
     equal "$(grep good <<<"$output" | sort)$stderr" "$(good 0 1 2 3)"
     has_line "$output" "fence beyond: BAD-PARAM"
     nobody_fenced
 }
-@test "garbage and silent connections on a server's socket" {
+@test "garbage and silent connections on a server's socket harm nobody" {
     bad -0 "$PROGRAMS/pmix-bad" garbage 1000
     equal "$(sort <<<"$output")" "$(good 0 1 2 3)"
     bad -0 "$PROGRAMS/pmix-bad" connect 1000

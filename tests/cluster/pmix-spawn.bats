@@ -53,7 +53,7 @@ shown() { grep '^rank' <<<"$output" | sed 's/ of tprun\.[0-9a-f]*\.[0-9]*/ of N/
     has_line "$output" "pmix.num.anodes 3"
 }
 
-@test "the same below inner agents" {
+@test "queries and spawns work below inner agents" {
     run_tprun -0 --fanout 1 -n 4 --map-by node --oversubscribe --hosts 'node[0-3]' "$QUERY" pmix.qry.ptable
     has_line "$output" "*0:node0:*:me:*1:node1:*:pid:*2:node2:*:pid:*3:node3:*:pid:*"
     run_tprun -0 --fanout 1 --map-by node --oversubscribe --hosts 'node[0-3]' \

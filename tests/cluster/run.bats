@@ -25,7 +25,7 @@ planned() { # ARGUMENTS...: "RANK HOST CPUS" a task, as --dry-run says
     done
 }
 
-@test "its process mapping is cyclic, for every task" {
+@test "the process mapping of tasks by node is cyclic, for every task" {
     run_tprun -0 -n 8 --hosts 'node[0-3]' --map-by node "$ROOT/tests/programs/pmi-get" PMI_process_mapping
     equal "$(sort -u <<<"$output")" "(vector,(0,4,1),(0,4,1))"
 }

@@ -27,7 +27,7 @@ ranks_are() { # LAST: TPRUN_RANK of each line of $output, each once
     ranks_are 20
 }
 
-@test "the same below inner agents" {
+@test "a tree of spawns works below inner agents" {
     run_tprun -0 -n 4 --fanout 1 --map-by node --oversubscribe --hosts 'node[0-3]' "$SPAWN" tree 1 5
     equal "$stderr" ""
     ranks_are 23

@@ -119,7 +119,7 @@ node_dir() { "$CLUSTER" dir "$1"; }
     equal "$(sort <<<"$output")" "$(printf 'node%d\n' 0 1 2 3 4 5 6 7)"
 }
 
-@test "hosts of one fate share one line, with the names of all and the longest time" {
+@test "hosts that fail in the same way share one line, with all names and the longest time" {
     "$CLUSTER" sshd node1 KILL
     "$CLUSTER" sshd node2 KILL
     run_tprun -1 -n 6 --hosts 'nosuch[1-3],node[0-2]' --map-by node true

@@ -14,29 +14,29 @@ SCRIPT
 }
 ALL='numa socket core l1cache l2cache l3cache'
 
-@test "one socket, one domain, cores of one thread" { kind 'package:1 core:4 pu:1' $ALL; }
-@test "four sockets" { kind 'package:4 core:1 pu:2' $ALL; }
-@test "two dies in each socket" { kind 'package:2 die:2 core:2' $ALL; }
-@test "two sockets in each domain" { kind 'numa:2 package:2 core:2' $ALL; }
-@test "more processors than a word has bits" { kind 'package:2 core:33' $ALL; }
+@test "tasks run where they were shown with one socket, one domain and cores of one thread" { kind 'package:1 core:4 pu:1' $ALL; }
+@test "tasks run where they were shown with four sockets" { kind 'package:4 core:1 pu:2' $ALL; }
+@test "tasks run where they were shown with two dies in each socket" { kind 'package:2 die:2 core:2' $ALL; }
+@test "tasks run where they were shown with two sockets in each domain" { kind 'numa:2 package:2 core:2' $ALL; }
+@test "tasks run where they were shown with more processors than a word has bits" { kind 'package:2 core:33' $ALL; }
 
-@test "domains that have every other core of a socket, so that logical order is not the kernel's" {
+@test "tasks run where they were shown in domains that have every other core of a socket" {
     MACHINE_DEAL=1 kind 'package:2 numa:2 core:2 pu:2' $ALL
 }
 
-@test "domains that have cores of both sockets: hwloc does not know them, nor does it complain" {
+@test "domains with cores of both sockets, which hwloc leaves out, cause no message" {
     MACHINE_DEAL=1 kind 'numa:2 package:1 core:4' socket core l1cache l2cache l3cache
     [ ! -s "$left/any.d/1/plan.said" ]
     grep -q 'invalid information' "$left/screen" # of the export, where nothing is hidden
 }
 
-@test "domains without memory, and memory without processors" {
+@test "tasks run where they were shown with domains without memory, and memory without processors" {
     MACHINE_MEMORY='192 0 0 192 192' kind 'package:2 numa:2 core:2 pu:1' $ALL
 }
 
-@test "a socket without memory" { MACHINE_MEMORY='0 192' kind 'package:2 numa:1 core:2 pu:2' $ALL; }
-@test "second threads that were never on" { MACHINE_APPEND=nosmt kind 'package:2 numa:1 core:2 pu:2' $ALL; }
-@test "processors that were never on" { MACHINE_APPEND=maxcpus=5 kind 'package:2 numa:2 core:2 pu:2' $ALL; }
+@test "tasks run where they were shown with a socket without memory" { MACHINE_MEMORY='0 192' kind 'package:2 numa:1 core:2 pu:2' $ALL; }
+@test "tasks run where they were shown with second threads that were never on" { MACHINE_APPEND=nosmt kind 'package:2 numa:1 core:2 pu:2' $ALL; }
+@test "tasks run where they were shown with processors that were never on" { MACHINE_APPEND=maxcpus=5 kind 'package:2 numa:2 core:2 pu:2' $ALL; }
 
 @test "processors that the kernel keeps for itself are left to it" {
     MACHINE_APPEND=isolcpus=2,3 boot "$BATS_TEST_TMPDIR/left" 'package:1 core:4 pu:2' <<'SCRIPT'

@@ -85,7 +85,7 @@ setup() { need_machine; }
     levels_agree core-off numa socket core l1cache l2cache l3cache
 }
 
-@test "when it is on again it is there again" {
+@test "a core that was switched off and on again is used again" {
     equal "$(jq -r '.tasks[].cpus' "$left/again.plan" | paste -sd' ')" "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14-15"
 }
 
