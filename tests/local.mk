@@ -6,7 +6,7 @@ EXTRA_DIST += tests/README.md tests/apps tests/apps.d tests/bench/nothing.c test
     tests/layers.edges tests/lib tests/matrix \
     tests/mpi4py tests/mpich tests/mpiexec tests/numa tests/openpmix tests/programs tests/setup
 # No folder that has objects in a build: they would be shipped.
-EXTRA_DIST += tests/unit/caret.h tests/unit/elf-file.h tests/unit/exact-cases.h tests/unit/false-tree.h tests/unit/instance-world.h tests/unit/lama-plain.h \
+EXTRA_DIST += tests/unit/caret.h tests/unit/elf-file.h tests/unit/rankfile-cases.h tests/unit/false-tree.h tests/unit/instance-world.h tests/unit/lama-plain.h \
     tests/unit/layout-check.h tests/unit/libpmi-program.h tests/unit/libpmi-task.h \
     tests/unit/limit.h tests/unit/output-world.h tests/unit/picture-world.h \
     tests/unit/plain-machine.h tests/unit/plain-rule.h tests/unit/pmi-node.h \
@@ -19,7 +19,6 @@ if HAVE_CMOCKA
 UNIT_LIBS = $(LDADD) $(CMOCKA_LIBS)
 check_PROGRAMS += \
     tests/unit/test-allocation-queue \
-    tests/unit/test-any-node \
     tests/unit/test-array \
     tests/unit/test-batch-nodelist \
     tests/unit/test-batch-system \
@@ -28,7 +27,7 @@ check_PROGRAMS += \
     tests/unit/test-cgroup \
     tests/unit/test-claims \
     tests/unit/test-clock \
-    tests/unit/test-closed \
+    tests/unit/test-closed-program \
     tests/unit/test-collective \
     tests/unit/test-command-output \
     tests/unit/test-connect-back \
@@ -60,6 +59,7 @@ check_PROGRAMS += \
     tests/unit/test-lama \
     tests/unit/test-launch \
     tests/unit/test-layout \
+    tests/unit/test-layout-random \
     tests/unit/test-ledger \
     tests/unit/test-libpmi-alone \
     tests/unit/test-libpmi \
@@ -150,7 +150,7 @@ tests_unit_test_accept_check_sealed_LDADD = $(UNIT_LIBS)
 tests_unit_test_accept_check_sealed_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now
 endif
 tests_unit_test_allocation_queue_LDADD = $(UNIT_LIBS)
-tests_unit_test_any_node_LDADD = $(UNIT_LIBS)
+tests_unit_test_layout_random_LDADD = $(UNIT_LIBS)
 tests_unit_test_array_LDADD = $(UNIT_LIBS)
 tests_unit_test_batch_nodelist_LDADD = $(UNIT_LIBS)
 tests_unit_test_batch_system_LDADD = $(UNIT_LIBS)
@@ -159,7 +159,7 @@ tests_unit_test_buf_LDADD = $(UNIT_LIBS)
 tests_unit_test_cgroup_LDADD = $(UNIT_LIBS)
 tests_unit_test_claims_LDADD = $(UNIT_LIBS)
 tests_unit_test_clock_LDADD = $(UNIT_LIBS)
-tests_unit_test_closed_LDADD = $(UNIT_LIBS)
+tests_unit_test_closed_program_LDADD = $(UNIT_LIBS)
 tests_unit_test_collective_LDADD = $(UNIT_LIBS)
 tests_unit_test_command_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_connect_back_LDADD = $(UNIT_LIBS)
@@ -278,7 +278,7 @@ tests_unit_test_treepool_random_SOURCES = tests/unit/test-treepool-random.c test
 PLAIN_LAMA = tests/unit/lama-plain.c tests/unit/plain-machine.c tests/unit/plain-rule.c tests/unit/layout-check.c
 tests_unit_test_lama_SOURCES = tests/unit/test-lama.c $(PLAIN_LAMA)
 tests_unit_test_map_strings_SOURCES = tests/unit/test-map-strings.c tests/unit/random-world.c $(PLAIN_LAMA)
-tests_unit_test_any_node_SOURCES = tests/unit/test-any-node.c tests/unit/random-world.c $(PLAIN_LAMA)
+tests_unit_test_layout_random_SOURCES = tests/unit/test-layout-random.c tests/unit/random-world.c $(PLAIN_LAMA)
 endif HAVE_CMOCKA
 
 noinst_PROGRAMS += tests/scale/ledger-storm tests/bench/layout tests/bench/pool-time

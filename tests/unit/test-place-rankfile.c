@@ -1,10 +1,10 @@
-#include "tests/unit/exact-cases.h"
+#include "tests/unit/rankfile-cases.h"
 
 #include <time.h>
 
 static void test_a_rank_file_says_where_each_rank_is(void **state)
 {
-    static const struct exact_case cases[] = {
+    static const struct rankfile_case cases[] = {
         {BIG, 0, {0}, "rank 0=node0 slot=1:1-2", "0:10-13", "0:5-6"},
         {BIG, 0, {0}, "rank 0=node0 slot=1", "0:2-3", "0:1"},
         {BIG, 0, {0}, "rank 0=node0 slot=0-2,6", "0:0-5,12-13", "0:0-2,6"},
@@ -97,7 +97,7 @@ static void test_of_a_core_what_is_allowed_is_meant(void **state)
 
 static void test_what_a_machine_lacks_or_others_have_is_refused_by_line(void **state)
 {
-    static const struct exact_case cases[] = {
+    static const struct rankfile_case cases[] = {
         {"2*" BIG,
          0,
          {0},

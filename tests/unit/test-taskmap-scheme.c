@@ -1,10 +1,10 @@
 #include "affinity/taskmap/taskmap_scheme.h"
-#include "tests/unit/exact-cases.h"
+#include "tests/unit/rankfile-cases.h"
 #include "tests/unit/vectors.h"
 
 static void test_a_task_map_says_which_rank_is_on_which_node(void **state)
 {
-    static const struct exact_case cases[] = {
+    static const struct rankfile_case cases[] = {
         {"3*" FLAT,
          0,
          {.ntasks = 6, .taskmap = "block", .map = "core"},
@@ -151,7 +151,7 @@ static void test_a_task_map_says_which_rank_is_on_which_node(void **state)
 
 static void test_a_map_that_does_not_fit_is_refused(void **state)
 {
-    static const struct exact_case cases[] = {
+    static const struct rankfile_case cases[] = {
         {"2*" FLAT,
          0,
          {.taskmap = "[[0,1,5,1]]"},

@@ -1,13 +1,13 @@
-/* Cases of exact placement, and what is expected of them. */
-#ifndef TESTS_UNIT_EXACT_CASES_H
-#define TESTS_UNIT_EXACT_CASES_H
+/* Cases of rank files and task maps, and where each rank has to be. */
+#ifndef TESTS_UNIT_RANKFILE_CASES_H
+#define TESTS_UNIT_RANKFILE_CASES_H
 
 #include "tests/unit/world.h"
 
 #define BIG "package:2 core:4 pu:2"
 #define FLAT "core:4 pu:1"
 
-struct exact_case {
+struct rankfile_case {
     const char *machines;
     uint32_t node_count;
     struct layout_part part;
@@ -27,7 +27,7 @@ static inline struct rankfile *read_ranks(const char *text)
     return file;
 }
 
-static inline void check_placed(const struct exact_case *cases, size_t n)
+static inline void check_placed(const struct rankfile_case *cases, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct world world;
@@ -52,7 +52,7 @@ static inline void check_placed(const struct exact_case *cases, size_t n)
     }
 }
 
-static inline void check_refused(const struct exact_case *cases, size_t n)
+static inline void check_refused(const struct rankfile_case *cases, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct world world;

@@ -1,4 +1,4 @@
-# Exact placement: rank files and task maps.
+# Rank files and task maps.
 load ../lib/common
 setup_file() { build_programs; }
 setup() {
