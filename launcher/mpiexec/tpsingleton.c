@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "launcher/mpiexec/relay.h"
@@ -42,20 +43,6 @@ static int fail(const char *name, const char *what)
     terminal_complain("tprun", text, strlen(text));
     free(text);
     return -1;
-}
-
-static int side_send(struct side *side, const char *bytes, size_t len)
-{
-    while (len) {
-        ssize_t sent = write(side->fd, bytes, len);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return -1;
-        bytes += sent;
-        len -= (size_t)sent;
-    }
-    return 0;
 }
 
 /* The next line, its newline included, stays at the front of side->in. 0 for none. */
@@ -97,9 +84,9 @@ static int open_session(struct side *launcher, struct buf *space)
 {
     char text[MAX_LINE + 1];
     struct pmi1_line line;
-    if (side_send(launcher, INIT, strlen(INIT)) < 0 ||
+    if (file_write_all(launcher->fd, INIT, strlen(INIT)) < 0 ||
         side_expect(launcher, "response_to_init", text, &line) < 0 ||
-        side_send(launcher, ASK_SPACE, strlen(ASK_SPACE)) < 0 ||
+        file_write_all(launcher->fd, ASK_SPACE, strlen(ASK_SPACE)) < 0 ||
         side_expect(launcher, "my_kvsname", text, &line) < 0)
         return -1;
     const char *name = pmi1_line_value(&line, "kvsname");
@@ -141,7 +128,7 @@ static int greet_process(struct side *process, const struct buf *space, int port
     char text[MAX_LINE + 1];
     struct pmi1_line line;
     struct buf info = BUF_INIT;
-    if (side_send(process, hello, strlen(hello)) < 0 ||
+    if (file_write_all(process->fd, hello, strlen(hello)) < 0 ||
         side_expect(process, "singinit", text, &line) < 0)
         return -1;
     if (!tcp_peers_is_own(process->fd)) /* the port may have become somebody else's */
@@ -150,7 +137,7 @@ static int greet_process(struct side *process, const struct buf *space, int port
     bool stdio = known && wanted && says(&line, "stdio", "yes") && connect_stdio(port, fds);
     buf_printf(&info, "cmd=singinit_info versionok=%s stdio=%s kvsname=%s\n", known ? "yes" : "no",
                stdio ? "yes" : "no", buf_text(space));
-    int rc = side_send(process, buf_bytes(&info), info.len);
+    int rc = file_write_all(process->fd, buf_bytes(&info), info.len);
     buf_free(&info);
     return known ? rc : fail(process->name, "speaks another version than PMI-1");
 }
