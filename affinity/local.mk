@@ -58,7 +58,6 @@ liblayout_a_SOURCES = \
     affinity/layout/build.c affinity/layout/build.h \
     affinity/layout/gpu_assign.c affinity/layout/gpu_assign.h \
     affinity/layout/gpu_closest.c affinity/layout/gpu_closest.h \
-    affinity/layout/gpu_left.c affinity/layout/gpu_left.h \
     affinity/layout/gpu_locality.c affinity/layout/gpu_locality.h \
     affinity/layout/gpu_sets.c affinity/layout/gpu_sets.h \
     affinity/layout/infeasible.c affinity/layout/infeasible.h \

@@ -8,7 +8,6 @@
 
 #include "affinity/layout/binding_sets.h"
 #include "affinity/layout/build.h"
-#include "affinity/layout/gpu_left.h"
 #include "affinity/layout/gpu_sets.h"
 #include "affinity/layout/infeasible.h"
 #include "affinity/layout/limits.h"
@@ -33,74 +32,43 @@ static void occupy_by_earlier(struct passes *passes, const struct layout_build *
     }
 }
 
-/* ---- on all nodes, as the loops come to them ---- */
+/* ---- seats ---- */
 
-static int place_freely(const struct layout_build *build, struct passes *passes,
-                        const struct placement *placement, struct error *err)
+/* Up to ntasks seats on these nodes, with `force` past the limits where there are too few. */
+static uint32_t fit_or_force(const struct layout_build *build, struct passes *passes,
+                             const uint32_t *nodes, uint32_t nnodes, uint32_t ntasks, bool force)
 {
-    uint32_t left = placement->ntasks;
-    left -= passes_fit(passes, build->choice->nodes, build->choice->count, left);
-    if (left && !placement->policy.oversubscribe)
-        return infeasible_room(build, passes, placement, err);
-    if (left) {
+    uint32_t found = passes_fit(passes, nodes, nnodes, ntasks);
+    if (found < ntasks && force) {
         build->layout->oversubscribed = true;
-        left -= passes_force(passes, build->choice->nodes, build->choice->count, left);
+        found += passes_force(passes, nodes, nnodes, ntasks - found);
     }
-    return left ? infeasible_no_place(build, placement, passes->plans, err) : 0;
+    return found;
 }
 
-/* ---- on exactly node_count nodes ---- */
-
-/* Blocks: each node is filled by itself, whatever the map says about n. */
-static uint32_t place_blocks(const struct layout_build *build, struct passes *passes,
-                             const uint32_t *share, bool force)
+/* A share of the tasks on each node: round the nodes where the map goes round them, else in blocks, each
+ * node filled by itself, whatever the map says about n. */
+static uint32_t place_shares(const struct layout_build *build, struct passes *passes,
+                             const struct placement *placement, uint32_t *share)
 {
+    const uint32_t *nodes = build->choice->nodes, nnodes = build->choice->count;
+    bool force = placement->policy.oversubscribe;
     uint32_t placed = 0;
-    for (uint32_t i = 0; i < build->choice->count; i++) {
-        const uint32_t *node = &build->choice->nodes[i];
-        uint32_t found = passes_fit(passes, node, 1, share[*node]);
-        if (found < share[*node] && force) {
-            build->layout->oversubscribed = true;
-            found += passes_force(passes, node, 1, share[*node] - found);
-        }
-        placed += found;
-    }
-    return placed;
-}
-
-static uint32_t place_cyclic(const struct layout_build *build, struct passes *passes,
-                             const struct placement *placement)
-{
-    uint32_t placed =
-        passes_fit(passes, build->choice->nodes, build->choice->count, placement->ntasks);
-    if (placed < placement->ntasks && placement->policy.oversubscribe) {
-        build->layout->oversubscribed = true;
-        placed += passes_force(passes, build->choice->nodes, build->choice->count,
-                               placement->ntasks - placed);
-    }
-    return placed;
-}
-
-static int place_counted(struct layout_build *build, struct passes *passes,
-                         const struct placement *placement, struct error *err)
-{
-    if (placement->number == 0 && node_count_choose(build, passes, placement, err) < 0)
-        return -1;
-    uint32_t *share = node_count_shares(build, passes, placement), placed;
     if (policy_is_cyclic(&placement->policy)) {
         passes->quota = share;
-        placed = place_cyclic(build, passes, placement);
+        placed = fit_or_force(build, passes, nodes, nnodes, placement->ntasks, force);
         passes->quota = NULL;
-    } else {
-        placed = place_blocks(build, passes, share, placement->policy.oversubscribe);
+        return placed;
     }
-    free(share);
-    return placed < placement->ntasks ? infeasible_room(build, passes, placement, err) : 0;
+    for (uint32_t i = 0; i < nnodes; i++)
+        placed += fit_or_force(build, passes, &nodes[i], 1, share[nodes[i]], force);
+    return placed;
 }
 
 /* ---- as many as fit ---- */
 
-/* One a slot, where a node's slots are counted, however few cores it has; elsewhere what fits. */
+/* With --oversubscribe: one a slot, where a node's slots are counted, however few cores it has; elsewhere
+ * what fits. */
 static void place_by_limits(const struct layout_build *build, struct passes *passes,
                             struct placement *placement, uint32_t most)
 {
@@ -112,13 +80,7 @@ static void place_by_limits(const struct layout_build *build, struct passes *pas
         share[node] = share[node] < left ? share[node] : left;
         placement->ntasks += share[node];
     }
-    if (policy_is_cyclic(&placement->policy)) {
-        passes->quota = share;
-        place_cyclic(build, passes, placement);
-        passes->quota = NULL;
-    } else {
-        place_blocks(build, passes, share, true);
-    }
+    place_shares(build, passes, placement, share);
     free(share);
 }
 
@@ -151,12 +113,6 @@ static int place_fill(struct layout_build *build, struct passes *passes,
 
 /* ---- seats to tasks ---- */
 
-static uint32_t seat_row(const struct passes *passes, const struct seat *seat)
-{
-    const struct positions *plan = &passes->plans->plans[passes->plan_of[seat->node]];
-    return plan->first_row[plan->positions[seat->position].unit];
-}
-
 /* A stable counting sort by key[], which is below nkeys. */
 static void sort_seats(struct seat *seats, struct seat *spare, const uint32_t *key, uint32_t n,
                        uint32_t nkeys)
@@ -178,8 +134,11 @@ static void order_sequential(struct passes *passes, uint32_t nnodes)
     uint32_t n = passes->nseats;
     struct seat *spare = mem_array(n, sizeof(*spare));
     uint32_t *key = mem_array(n, sizeof(*key));
-    for (uint32_t i = 0; i < n; i++)
-        key[i] = seat_row(passes, &passes->seats[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct seat *seat = &passes->seats[i];
+        const struct positions *plan = &passes->plans->plans[passes->plan_of[seat->node]];
+        key[i] = plan->first_row[plan->positions[seat->position].unit];
+    }
     sort_seats(passes->seats, spare, key, n, TOPO_MAX_PUS);
     for (uint32_t i = 0; i < n; i++)
         key[i] = passes->seats[i].node;
@@ -188,25 +147,17 @@ static void order_sequential(struct passes *passes, uint32_t nnodes)
     free(spare);
 }
 
-/* The units [first, end) as runs of rows; what no slot took lies between them. */
-static uint32_t unit_spans(const struct positions *plan, uint32_t first, uint32_t end,
-                           struct rows *spans)
+/* The units of a position as runs of rows; what no slot took lies between them. */
+static uint32_t bind_position(struct layout_build *build, const struct positions *plan,
+                              const struct position *position)
 {
-    uint32_t n = 0;
+    uint32_t first = position->bind_first, end = position->bind_end, n = 0;
+    struct rows *spans = mem_array(end - first, sizeof(*spans));
     for (uint32_t unit = first; unit < end; unit++)
         if (n && spans[n - 1].end == plan->first_row[unit])
             spans[n - 1].end = plan->end_row[unit];
         else
             spans[n++] = (struct rows){plan->first_row[unit], plan->end_row[unit]};
-    return n;
-}
-
-static uint32_t bind_position(struct layout_build *build, const struct positions *plan,
-                              const struct position *position)
-{
-    uint32_t units = position->bind_end - position->bind_first;
-    struct rows *spans = mem_array(units, sizeof(*spans));
-    uint32_t n = unit_spans(plan, position->bind_first, position->bind_end, spans);
     uint32_t binding = binding_sets_add(build->bindings, plan->class, spans, n);
     free(spans);
     return binding;
@@ -218,18 +169,6 @@ struct made_sets {
     uint32_t *bindings; /* or NO_BINDING */
     uint32_t *gpus;     /* by position; NULL: none are given out */
 };
-
-static struct made_sets made_sets_new(const struct positions *plan)
-{
-    uint32_t size = plan->pairs ? plan->npositions : plan->nunits;
-    struct made_sets made = {.bindings = mem_array(size, sizeof(*made.bindings))};
-    memset(made.bindings, 0xff, size * sizeof(*made.bindings));
-    if (plan->pairs) {
-        made.gpus = mem_array(size, sizeof(*made.gpus));
-        memset(made.gpus, 0xff, size * sizeof(*made.gpus));
-    }
-    return made;
-}
 
 static void place_in_seat(struct layout_build *build, const struct passes *passes,
                           const struct seat *seat, struct made_sets *made, struct layout_task *task)
@@ -258,8 +197,16 @@ static void seats_to_tasks(struct layout_build *build, const struct passes *pass
 {
     uint32_t nplans = passes->plans->nplans;
     struct made_sets *made = mem_array(nplans, sizeof(*made));
-    for (uint32_t i = 0; i < nplans; i++)
-        made[i] = made_sets_new(&passes->plans->plans[i]);
+    for (uint32_t i = 0; i < nplans; i++) {
+        const struct positions *plan = &passes->plans->plans[i];
+        uint32_t size = plan->pairs ? plan->npositions : plan->nunits;
+        made[i].bindings = mem_array(size, sizeof(*made[i].bindings));
+        memset(made[i].bindings, 0xff, size * sizeof(*made[i].bindings));
+        if (!plan->pairs)
+            continue;
+        made[i].gpus = mem_array(size, sizeof(*made[i].gpus));
+        memset(made[i].gpus, 0xff, size * sizeof(*made[i].gpus));
+    }
     struct layout_task *tasks = layout_build_add_tasks(build, placement);
     for (uint32_t i = 0; i < placement->ntasks; i++)
         place_in_seat(build, passes, &passes->seats[i], made, &tasks[i]);
@@ -277,9 +224,21 @@ static int take_seats(struct layout_build *build, struct passes *passes,
         return place_taskmap(build, passes, placement, err);
     if (placement->fill)
         return place_fill(build, passes, placement, err);
-    if (build->request->node_count)
-        return place_counted(build, passes, placement, err);
-    return place_freely(build, passes, placement, err);
+    if (!build->request->node_count) { /* on all nodes, as the loops come to them */
+        bool force = placement->policy.oversubscribe;
+        uint32_t placed = fit_or_force(build, passes, build->choice->nodes, build->choice->count,
+                                       placement->ntasks, force);
+        if (placed == placement->ntasks)
+            return 0;
+        return force ? infeasible_no_place(build, placement, passes->plans, err)
+                     : infeasible_room(build, passes, placement, err);
+    }
+    if (placement->number == 0 && node_count_choose(build, passes, placement, err) < 0)
+        return -1;
+    uint32_t *share = node_count_shares(build, passes, placement);
+    uint32_t placed = place_shares(build, passes, placement, share);
+    free(share);
+    return placed < placement->ntasks ? infeasible_room(build, passes, placement, err) : 0;
 }
 
 static int place_on(struct layout_build *build, const struct node_classes *classes,
@@ -304,6 +263,48 @@ static int place_on(struct layout_build *build, const struct node_classes *class
     }
     passes_free(&passes);
     all_positions_free(&plans);
+    return rc;
+}
+
+/* ---- what earlier placements left of GPUs, and of the cores beside them ---- */
+
+/* The cores that a task occupies, as a limit of one a core counts them. */
+static void add_busy_cores(const struct layout_build *build, const struct layout_task *task,
+                           struct idset *busy)
+{
+    const struct node_class *class = layout_build_class(build, task->node);
+    struct rows rows;
+    for (uint32_t i = 0; layout_build_occupied(build, task, i, &rows); i++)
+        for (uint32_t row = rows.first; row < rows.end; row++)
+            idset_add(busy, node_class_core(class, row));
+}
+
+/* Classes of nodes for a placement that gives out GPUs: by what is left there. 0, or -1 with a sentence;
+ * to be freed in either case. */
+static int gpu_left_classes(const struct layout_build *build, struct node_classes *classes,
+                            struct error *err)
+{
+    uint32_t nnodes = build->request->nnodes;
+    struct node_class_gpus *nodes = mem_array(nnodes, sizeof(*nodes));
+    struct idset **left = mem_array(nnodes, sizeof(*left)),
+                 **busy = mem_array(nnodes, sizeof(*busy));
+    for (uint32_t node = 0; node < nnodes; node++) {
+        const struct idset *all = build->request->nodes[node].gpus;
+        const struct idset *claimed = gpu_sets_claimed(build->gpu_sets, node);
+        left[node] = all && claimed ? idset_subtract(all, claimed) : NULL;
+        busy[node] = build->node_tasks[node] ? idset_new() : NULL;
+        nodes[node] = (struct node_class_gpus){left[node] ? left[node] : all, busy[node]};
+    }
+    for (uint32_t rank = 0; rank < build->layout->ntasks; rank++)
+        add_busy_cores(build, &build->layout->tasks[rank], busy[build->layout->tasks[rank].node]);
+    int rc = node_classes_make(classes, build->request, nodes, err);
+    for (uint32_t node = 0; node < nnodes; node++) {
+        idset_free(left[node]);
+        idset_free(busy[node]);
+    }
+    free(left);
+    free(busy);
+    free(nodes);
     return rc;
 }
 
