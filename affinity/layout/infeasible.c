@@ -1,5 +1,7 @@
 /*
- * Refusals that teach: words and widths that no node has.
+ * Why a layout cannot be made: a word for hardware that no node has, a width that no node has, GPUs
+ * that are not there, more tasks than fit. Each sentence says what was asked, what there is, and
+ * what would run.
  */
 #include "affinity/layout/infeasible.h"
 
@@ -40,11 +42,6 @@ void infeasible_add_objects(struct buf *out, const struct policy *policy, enum t
         buf_printf(out, "%u %s%s", count, one_of[level], plural);
 }
 
-static void add_list_word(struct buf *out, const char *word, bool first)
-{
-    buf_printf(out, "%s%s", first ? "" : ", ", word);
-}
-
 /* ---- a word for what is not there ---- */
 
 static bool level_exists(const struct all_positions *plans, enum topo_level level)
@@ -69,7 +66,7 @@ static int refuse_level(const struct all_positions *plans, const struct policy *
     struct buf levels = BUF_INIT;
     for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++)
         if (level_exists(plans, level))
-            add_list_word(&levels, topo_level_name(level), !levels.len);
+            buf_printf(&levels, "%s%s", levels.len ? ", " : "", topo_level_name(level));
     if (hardware_has(plans, word))
         error_set(err, "%s %s: that is smaller than a task's slot of -c %u cores; %s would do",
                   option, topo_level_name(word), policy->cores_per_task, buf_text(&levels));
@@ -104,31 +101,23 @@ int infeasible_word(const struct all_positions *plans, const struct policy *poli
 
 /* ---- no position at all ---- */
 
-/* Positions that GPUs were to go with, and did not. */
-static bool any_unpaired(const struct all_positions *plans)
-{
-    for (uint32_t i = 0; i < plans->nplans; i++)
-        if (plans->plans[i].unpaired)
-            return true;
-    return false;
-}
-
 int infeasible_no_place(const struct layout_build *build, const struct placement *placement,
                         const struct all_positions *plans, struct error *err)
 {
     const struct policy *policy = &placement->policy;
-    bool cut = any_units(plans);
+    bool cut = any_units(plans), unpaired = false;
     uint32_t best = 0, most = 0;
-    if (cut && any_unpaired(plans))
-        return infeasible_gpus(build, placement, plans, err);
     for (uint32_t i = 0; i < plans->nplans; i++) {
         const struct positions *plan = &plans->plans[i];
+        unpaired = unpaired || plan->unpaired;
         uint32_t count = cut ? plan->count[policy->bind_level] : plan->class->count[TOPO_CORE];
         if (count > most) {
             most = count;
             best = i;
         }
     }
+    if (cut && unpaired) /* GPUs were to go with the positions */
+        return infeasible_gpus(build, placement, plans, err);
     const char *host = build->request->nodes[plans->plans[best].class->example].host;
     if (most == 0)
         return error_set(err, "no core is allocated on any node");
@@ -148,17 +137,7 @@ const char *infeasible_where(const struct layout_request *request)
     return request->slots_where ? request->slots_where : "in the host file";
 }
 
-/*
- * Refusals about GPUs where not one task can have any.
- */
-
-static void infeasible_add_option(struct buf *out, const struct placement *placement)
-{
-    if (policy_is_per_gpu(&placement->policy))
-        buf_printf(out, "--per %u:gpu", placement->policy.per_count);
-    else
-        buf_printf(out, "-g %u", placement->policy.gpus_per_task);
-}
+/* ---- GPUs, where not one task can have any ---- */
 
 int infeasible_gpus(const struct layout_build *build, const struct placement *placement,
                     const struct all_positions *plans, struct error *err)
@@ -167,7 +146,10 @@ int infeasible_gpus(const struct layout_build *build, const struct placement *pl
     const struct node_class *best = plans->plans[0].class;
     const char *beside = placement->number > 0 ? " left by the parts before" : "";
     struct buf option = BUF_INIT;
-    infeasible_add_option(&option, placement);
+    if (policy_is_per_gpu(&placement->policy))
+        buf_printf(&option, "--per %u:gpu", placement->policy.per_count);
+    else
+        buf_printf(&option, "-g %u", placement->policy.gpus_per_task);
     for (uint32_t i = 1; i < plans->nplans; i++)
         if (plans->plans[i].class->ngpus > best->ngpus)
             best = plans->plans[i].class;
@@ -186,8 +168,8 @@ int infeasible_gpus(const struct layout_build *build, const struct placement *pl
 }
 
 /*
- * Refusals that teach: more tasks than fit. What was asked, under which limit, what each class of
- * node has and took, and what would run.
+ * More tasks than fit: what was asked, under which limit, what each class of node has and took, and
+ * what would run.
  */
 
 #define MAX_CLASSES 4 /* of nodes, spelled out in one sentence */
@@ -199,23 +181,18 @@ static const char *infeasible_plural(uint32_t count)
 
 /* ---- the limits ---- */
 
-/* " with 2 GPUs for each task", " with 2 tasks for each GPU" */
-static void add_gpus(struct buf *out, const struct policy *policy)
+/* " with 2 GPUs for each task" or " with 2 tasks for each GPU"; then " under the limit of 1 task for each
+ * core", or " under --mppr 2:s,3:n (2 tasks for each socket, 3 for each node)" where that was said. Nothing
+ * where there is no limit but slots of a host file. */
+static void add_limits(struct buf *out, const struct policy *policy)
 {
+    struct buf option = BUF_INIT, words = BUF_INIT;
     if (policy_is_per_gpu(policy))
         buf_printf(out, " with %u task%s for each GPU", policy->gpu_tasks,
                    infeasible_plural(policy->gpu_tasks));
     else if (policy->gpus_per_task)
         buf_printf(out, " with %u GPU%s for each task", policy->gpus_per_task,
                    infeasible_plural(policy->gpus_per_task));
-}
-
-/* " under the limit of 1 task for each core"; " under --mppr 2:s,3:n (2 tasks for each socket, 3 for
- * each node)" where that was said. Nothing where there is no limit but slots of a host file. */
-static void add_limits(struct buf *out, const struct policy *policy)
-{
-    struct buf option = BUF_INIT, words = BUF_INIT;
-    add_gpus(out, policy);
     for (uint32_t i = 0; i < policy->nlimits; i++) {
         const struct policy_limit *limit = &policy->limits[i];
         buf_printf(&option, "%s%u:%s", i ? "," : "", limit->count, topo_level_letter(limit->level));
@@ -260,64 +237,53 @@ static bool same_reason(const struct positions *a, const struct positions *b,
            (!policy->cores_per_task || a->class->count[TOPO_CORE] == b->class->count[TOPO_CORE]);
 }
 
-static void classes_add(struct room_classes *all, const struct passes *passes,
-                        struct room_class node, const char *host)
+static void add_node(struct room_classes *all, const struct layout_build *build,
+                     const struct passes *passes, uint32_t node, uint32_t ntasks)
 {
-    const struct positions *plans = passes->plans->plans;
+    const struct layout_node *given = &build->request->nodes[node];
+    const struct positions *plans = passes->plans->plans, *plan = &plans[passes->plan_of[node]];
     uint32_t i = 0;
     while (i < all->count &&
-           (all->classes[i].ntasks != node.ntasks || all->classes[i].limit != node.limit ||
-            !same_reason(&plans[all->classes[i].plan], &plans[node.plan], passes->policy)))
+           (all->classes[i].ntasks != ntasks || all->classes[i].limit != given->limit ||
+            !same_reason(&plans[all->classes[i].plan], plan, passes->policy)))
         i++;
     if (i == MAX_CLASSES) {
         all->others++;
-        all->others_tasks += node.ntasks;
+        all->others_tasks += ntasks;
         return;
     }
-    if (i == all->count) {
-        node.hosts = hostlist_new();
-        all->classes[all->count++] = node;
-    }
-    hostlist_append(all->classes[i].hosts, host);
+    if (i == all->count)
+        all->classes[all->count++] =
+            (struct room_class){passes->plan_of[node], ntasks, given->limit, hostlist_new()};
+    hostlist_append(all->classes[i].hosts, given->host);
 }
 
-/* What a node has of what is limited: "2 slots of 3 cores, out of 8 cores", "4 cores, 3 for each
- * task; 2 sockets". */
-static void add_objects(struct buf *out, const struct positions *plan, const struct policy *policy)
-{
-    for (uint32_t i = 0; i < policy->nlimits; i++) {
-        enum topo_level level = policy->limits[i].level;
-        if (level == TOPO_NODE)
-            continue;
-        buf_add_text(out, out->len ? "; " : "");
-        infeasible_add_objects(out, policy, level, plan->count[level]);
-        uint32_t cores = plan->class->count[TOPO_CORE], each = policy->cores_per_task;
-        if (level >= TOPO_CORE && each > 1 && plan->count[level] * each < cores)
-            buf_printf(out, ", out of %u core%s", cores, infeasible_plural(cores));
-        if (level == policy->bind_level && policy_is_narrow(policy) && policy->bind_count > 1)
-            buf_printf(out, ", %u for each task", policy->bind_count);
-    }
-}
-
-static bool infeasible_has_limit(const struct policy *policy, enum topo_level level)
-{
-    for (uint32_t i = 0; i < policy->nlimits; i++)
-        if (policy->limits[i].level == level)
-            return true;
-    return false;
-}
-
+/* What a node has of what is limited: " (2 slots of 3 cores, out of 8 cores)", " (4 cores, 3 for each task;
+ * 2 sockets; 4 slots in the host file)". */
 static void add_has(struct buf *out, const struct positions *plan, const struct policy *policy,
                     uint32_t slots, const char *where)
 {
     struct buf has = BUF_INIT;
+    bool width_limited = false;
     if (plan->pairs)
         buf_printf(&has, "%u GPU%s", plan->class->ngpus, infeasible_plural(plan->class->ngpus));
-    add_objects(&has, plan, policy);
+    for (uint32_t i = 0; i < policy->nlimits; i++) {
+        enum topo_level level = policy->limits[i].level;
+        width_limited = width_limited || level == policy->bind_level;
+        if (level == TOPO_NODE)
+            continue;
+        buf_add_text(&has, has.len ? "; " : "");
+        infeasible_add_objects(&has, policy, level, plan->count[level]);
+        uint32_t cores = plan->class->count[TOPO_CORE], each = policy->cores_per_task;
+        if (level >= TOPO_CORE && each > 1 && plan->count[level] * each < cores)
+            buf_printf(&has, ", out of %u core%s", cores, infeasible_plural(cores));
+        if (level == policy->bind_level && policy_is_narrow(policy) && policy->bind_count > 1)
+            buf_printf(&has, ", %u for each task", policy->bind_count);
+    }
     if (slots)
         buf_printf(&has, "%s%u slot%s %s", has.len ? "; " : "", slots, infeasible_plural(slots),
                    where);
-    if (policy->bind_count > 1 && !infeasible_has_limit(policy, policy->bind_level)) {
+    if (policy->bind_count > 1 && !width_limited) {
         buf_add_text(&has, has.len ? "; a task needs " : "a task needs ");
         infeasible_add_objects(&has, policy, policy->bind_level, policy->bind_count);
         buf_add_text(&has, " from its place on");
@@ -399,44 +365,19 @@ static void add_remedies(struct buf *out, const struct layout_build *build,
 
 /* ---- too many tasks ---- */
 
-static void add_request(struct buf *out, const struct layout_build *build,
-                        const struct placement *placement)
-{
-    if (build->placements->count > 1 && placement->nparts > 1)
-        buf_printf(out, "parts %u to %u of the command line: ", placement->first_part + 1,
-                   placement->first_part + placement->nparts);
-    else if (build->placements->count > 1)
-        buf_printf(out, "part %u of the command line: ", placement->first_part + 1);
-    buf_printf(out, "asked for %u task%s", placement->ntasks, infeasible_plural(placement->ntasks));
-    if (placement->nparts > 1)
-        buf_printf(out, " in %u parts", placement->nparts);
-}
-
-/* Tasks that earlier placements put on each node are not this placement's. */
-static void count_seats(const struct passes *passes, uint32_t *count)
-{
-    for (uint32_t i = 0; i < passes->nseats; i++)
-        count[passes->seats[i].node]++;
-}
-
-static void add_node(struct room_classes *all, const struct layout_build *build,
-                     const struct passes *passes, uint32_t node, uint32_t ntasks)
-{
-    const struct layout_node *given = &build->request->nodes[node];
-    classes_add(all, passes, (struct room_class){passes->plan_of[node], ntasks, given->limit, NULL},
-                given->host);
-}
-
 int infeasible_room(const struct layout_build *build, const struct passes *passes,
                     const struct placement *placement, struct error *err)
 {
     struct buf out = BUF_INIT;
-    struct room_classes classes = {.count = 0};
-    uint32_t *seats = mem_array(build->request->nnodes, sizeof(*seats));
-    count_seats(passes, seats);
-    for (uint32_t i = 0; i < build->choice->count; i++)
-        add_node(&classes, build, passes, build->choice->nodes[i], seats[build->choice->nodes[i]]);
-    add_request(&out, build, placement);
+    if (build->placements->count > 1 && placement->nparts > 1)
+        buf_printf(&out, "parts %u to %u of the command line: ", placement->first_part + 1,
+                   placement->first_part + placement->nparts);
+    else if (build->placements->count > 1)
+        buf_printf(&out, "part %u of the command line: ", placement->first_part + 1);
+    buf_printf(&out, "asked for %u task%s", placement->ntasks,
+               infeasible_plural(placement->ntasks));
+    if (placement->nparts > 1)
+        buf_printf(&out, " in %u parts", placement->nparts);
     if (passes->nseats)
         buf_printf(&out, ", %u fit%s", passes->nseats, passes->nseats == 1 ? "s" : "");
     else
@@ -444,13 +385,21 @@ int infeasible_room(const struct layout_build *build, const struct passes *passe
     add_limits(&out, &placement->policy);
     if (placement->number > 0)
         buf_add_text(&out, " beside the parts before");
+
+    /* Tasks that earlier placements put on each node are not this placement's. */
+    struct room_classes classes = {.count = 0};
+    uint32_t *seats = mem_array(build->request->nnodes, sizeof(*seats));
+    for (uint32_t i = 0; i < passes->nseats; i++)
+        seats[passes->seats[i].node]++;
+    for (uint32_t i = 0; i < build->choice->count; i++)
+        add_node(&classes, build, passes, build->choice->nodes[i], seats[build->choice->nodes[i]]);
+    free(seats);
     add_classes(&out, &classes, passes->plans, &placement->policy,
                 infeasible_where(build->request));
     buf_add_text(&out, "; ");
     add_remedies(&out, build, placement, passes->nseats);
     error_set(err, "%s", buf_text(&out));
     buf_free(&out);
-    free(seats);
     return -1;
 }
 
@@ -473,14 +422,6 @@ static uint32_t even_fit(const struct layout_request *request, const uint32_t *r
     return share * request->node_count;
 }
 
-static uint64_t total_room(const struct layout_request *request, const uint32_t *room)
-{
-    uint64_t total = 0;
-    for (uint32_t node = 0; node < request->nnodes; node++)
-        total += room[node];
-    return total;
-}
-
 int infeasible_node_count(const struct layout_build *build, const struct passes *passes,
                           const struct placement *placement, const uint32_t *room, uint32_t share,
                           struct error *err)
@@ -489,8 +430,10 @@ int infeasible_node_count(const struct layout_build *build, const struct passes 
     struct buf out = BUF_INIT, fits = BUF_INIT;
     struct room_classes classes = {.count = 0};
     uint32_t fit = 0;
+    uint64_t total = 0;
     for (uint32_t node = 0; node < request->nnodes; node++) {
         uint32_t most = room[node] < share ? room[node] : share;
+        total += room[node];
         fit += most == share;
         add_node(&classes, build, passes, node, most);
     }
@@ -506,7 +449,7 @@ int infeasible_node_count(const struct layout_build *build, const struct passes 
     add_classes(&out, &classes, passes->plans, &placement->policy,
                 infeasible_where(build->request));
     buf_add_text(&out, "; ");
-    if (build->placements->count == 1 && total_room(request, room) >= placement->ntasks)
+    if (build->placements->count == 1 && total >= placement->ntasks)
         buf_add_text(&out, "without -N they would fit, ");
     add_remedies(&out, build, placement, even_fit(request, room));
     error_set(err, "%s", buf_text(&out));

@@ -1,3 +1,4 @@
+/* layout_print_json(): a layout as JSON text, in pieces, for `--dry-run --format=json`. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,19 +26,6 @@ static void add_value(struct printer *printer, json_t *value)
     buf_add_text(&printer->out, text ? text : "null");
     free(text);
     json_decref(value);
-}
-
-static void add_nodes(struct printer *printer, const struct layout *layout,
-                      const struct layout_request *request)
-{
-    for (uint32_t i = 0; i < layout->nnodes; i++) {
-        const struct layout_node *node = &request->nodes[layout->nodes[i].source];
-        buf_printf(&printer->out, "%s\n  {\"id\":%u,\"host\":", i ? "," : "", i);
-        add_value(printer, json_string(node->host));
-        buf_printf(&printer->out, ",\"target\":%u}", node->target);
-        if (printer->out.len > PIECE)
-            flush(printer);
-    }
 }
 
 /* What a task has of its binding, once for all that share it. */
@@ -81,20 +69,15 @@ static const char *layout_json_memory_of(struct memory_text *texts, const struct
     return known->text;
 }
 
-/* The same of its GPUs, and for a task without any behind the last. */
-static char **gpu_texts(const struct layout *layout)
-{
-    char **texts = mem_array(layout->ngpu_sets + 1ul, sizeof(*texts));
-    for (uint32_t i = 0; i < layout->ngpu_sets; i++)
-        texts[i] = idset_encode(layout->gpu_sets[i]);
-    texts[layout->ngpu_sets] = mem_copy_text("");
-    return texts;
-}
-
 static void add_tasks(struct printer *printer, const struct layout *layout,
                       const struct layout_request *request)
 {
-    char **texts = binding_texts(layout), **gpus = gpu_texts(layout);
+    char **texts = binding_texts(layout);
+    /* The GPUs of each set, and behind the last what a task without any has. */
+    char **gpus = mem_array(layout->ngpu_sets + 1ul, sizeof(*gpus));
+    for (uint32_t i = 0; i < layout->ngpu_sets; i++)
+        gpus[i] = idset_encode(layout->gpu_sets[i]);
+    gpus[layout->ngpu_sets] = mem_copy_text("");
     struct memory_text *memories = mem_array(layout->nbindings, sizeof(*memories));
     for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
         const struct layout_task *task = &layout->tasks[rank];
@@ -128,7 +111,14 @@ void layout_print_json(const struct layout *layout, const struct layout_request 
     buf_add_text(&printer.out, ",\n \"PMI_process_mapping\":");
     add_value(&printer, mapping ? json_string(mapping) : json_null());
     buf_add_text(&printer.out, ",\n \"nodes\":[");
-    add_nodes(&printer, layout, request);
+    for (uint32_t i = 0; i < layout->nnodes; i++) {
+        const struct layout_node *node = &request->nodes[layout->nodes[i].source];
+        buf_printf(&printer.out, "%s\n  {\"id\":%u,\"host\":", i ? "," : "", i);
+        add_value(&printer, json_string(node->host));
+        buf_printf(&printer.out, ",\"target\":%u}", node->target);
+        if (printer.out.len > PIECE)
+            flush(&printer);
+    }
     buf_add_text(&printer.out, "],\n \"tasks\":[");
     add_tasks(&printer, layout, request);
     buf_add_text(&printer.out, "]");

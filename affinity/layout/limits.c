@@ -1,3 +1,4 @@
+/* Seats under the limits of one placement: counters of tasks for each object of each limited level. */
 #include "affinity/layout/limits.h"
 
 #include <stdlib.h>
@@ -10,29 +11,6 @@
 static const struct positions *plan_at(const struct passes *passes, uint32_t node)
 {
     return &passes->plans->plans[passes->plan_of[node]];
-}
-
-static size_t lay_out_counters(struct passes *passes, uint32_t plan_index)
-{
-    const struct policy *policy = passes->policy;
-    const struct positions *plan = &passes->plans->plans[plan_index];
-    uint32_t size = 0;
-    for (uint32_t i = 0; i < policy->nlimits; i++) {
-        passes->limit_offset[plan_index * policy->nlimits + i] = size;
-        size += plan->count[policy->limits[i].level];
-    }
-    return size;
-}
-
-static void start_giving(struct passes *passes, uint32_t nnodes)
-{
-    size_t bits = 0;
-    passes->given_base = mem_array(nnodes, sizeof(*passes->given_base));
-    for (uint32_t node = 0; node < nnodes; node++) {
-        passes->given_base[node] = bits;
-        bits += plan_at(passes, node)->npositions;
-    }
-    passes->given = mem_array(bits / 8 + 1, 1);
 }
 
 void passes_start(struct passes *passes, const struct layout_request *request,
@@ -48,22 +26,30 @@ void passes_start(struct passes *passes, const struct layout_request *request,
     size_t *size = mem_array(plans->nplans, sizeof(*size));
     passes->limit_offset =
         mem_array((size_t)plans->nplans * policy->nlimits, sizeof(*passes->limit_offset));
-    for (uint32_t i = 0; i < plans->nplans; i++)
-        size[i] = lay_out_counters(passes, i);
+    for (uint32_t plan = 0; plan < plans->nplans; plan++)
+        for (uint32_t i = 0; i < policy->nlimits; i++) {
+            passes->limit_offset[plan * policy->nlimits + i] = (uint32_t)size[plan];
+            size[plan] += plans->plans[plan].count[policy->limits[i].level];
+        }
 
-    size_t counters = 0, bits = 0;
+    size_t counters = 0, units = 0, positions = 0;
     passes->counter_base = mem_array(request->nnodes, sizeof(*passes->counter_base));
     passes->held_base = mem_array(request->nnodes, sizeof(*passes->held_base));
+    if (policy->gpus_per_task)
+        passes->given_base = mem_array(request->nnodes, sizeof(*passes->given_base));
     for (uint32_t node = 0; node < request->nnodes; node++) {
         passes->counter_base[node] = counters;
-        passes->held_base[node] = bits;
+        passes->held_base[node] = units;
+        if (passes->given_base)
+            passes->given_base[node] = positions;
         counters += size[classes->of[node]];
-        bits += plan_at(passes, node)->nunits;
+        units += plan_at(passes, node)->nunits;
+        positions += plan_at(passes, node)->npositions;
     }
     passes->counters = mem_array(counters, sizeof(*passes->counters));
-    passes->held = mem_array(bits / 8 + 1, 1);
-    if (policy->gpus_per_task)
-        start_giving(passes, request->nnodes);
+    passes->held = mem_array(units / 8 + 1, 1);
+    if (passes->given_base)
+        passes->given = mem_array(positions / 8 + 1, 1);
     free(size);
 }
 
@@ -94,11 +80,6 @@ static void set_bit(uint8_t *bits, size_t bit, bool on)
 {
     uint8_t mask = (uint8_t)(1u << (bit % 8));
     bits[bit / 8] = on ? bits[bit / 8] | mask : bits[bit / 8] & (uint8_t)~mask;
-}
-
-static bool unit_is_held(const struct passes *passes, uint32_t node, uint32_t unit)
-{
-    return bit_is_set(passes->held, passes->held_base[node] + unit);
 }
 
 static void hold_unit(struct passes *passes, uint32_t node, uint32_t unit)
@@ -207,16 +188,11 @@ static void limits_seat_take(struct passes *passes, struct seat seat)
     seat_count(passes, seat, 1);
 }
 
-static void seat_hold(struct passes *passes, struct seat seat)
-{
-    hold_unit(passes, seat.node, plan_at(passes, seat.node)->positions[seat.position].unit);
-}
-
 /* ---- passes ---- */
 
-static void first_pass(struct passes *passes, const uint32_t *nodes, uint32_t nnodes,
-                       uint32_t until)
+uint32_t passes_fit(struct passes *passes, const uint32_t *nodes, uint32_t nnodes, uint32_t ntasks)
 {
+    uint32_t begin = passes->nseats, until = begin + ntasks, from = begin;
     struct position_iterator walk;
     struct seat seat;
     position_iterator_start(&walk, passes->plans, passes->plan_of, nodes, nnodes);
@@ -224,32 +200,12 @@ static void first_pass(struct passes *passes, const uint32_t *nodes, uint32_t nn
         if (seat_is_free(passes, seat))
             limits_seat_take(passes, seat);
     position_iterator_free(&walk);
-}
-
-static void pass_again(struct passes *passes, uint32_t from, uint32_t to, uint32_t until)
-{
-    for (uint32_t i = from; i < to && passes->nseats < until; i++) {
-        struct seat seat = passes->seats[i];
-        if (seat_is_free(passes, seat))
-            limits_seat_take(passes, seat);
-    }
-}
-
-uint32_t passes_fit(struct passes *passes, const uint32_t *nodes, uint32_t nnodes, uint32_t ntasks)
-{
-    uint32_t begin = passes->nseats, until = begin + ntasks, from = begin;
-    first_pass(passes, nodes, nnodes, until);
-    while (passes->nseats < until && passes->nseats > from) {
-        uint32_t to = passes->nseats;
-        pass_again(passes, from, to, until);
-        from = to;
-    }
+    /* Again over the seats that the pass before took, until a pass takes none. */
+    while (passes->nseats < until && passes->nseats > from)
+        for (uint32_t to = passes->nseats; from < to && passes->nseats < until; from++)
+            if (seat_is_free(passes, passes->seats[from]))
+                limits_seat_take(passes, passes->seats[from]);
     return passes->nseats - begin;
-}
-
-static bool may_come(const struct passes *passes, uint32_t node)
-{
-    return !passes->quota || passes->quota[node] > 0;
 }
 
 /* Where GPUs are given out, those that nobody has yet come first. */
@@ -257,8 +213,8 @@ static bool seat_is_held(const struct passes *passes, struct seat seat)
 {
     if (passes->given)
         return bit_is_set(passes->given, passes->given_base[seat.node] + seat.position);
-    return unit_is_held(passes, seat.node,
-                        plan_at(passes, seat.node)->positions[seat.position].unit);
+    uint32_t unit = plan_at(passes, seat.node)->positions[seat.position].unit;
+    return bit_is_set(passes->held, passes->held_base[seat.node] + unit);
 }
 
 /* Past the limits: what is not held yet, or with `again` everything. */
@@ -269,7 +225,8 @@ static void forced_pass(struct passes *passes, const uint32_t *nodes, uint32_t n
     struct seat seat;
     position_iterator_start(&walk, passes->plans, passes->plan_of, nodes, nnodes);
     while (passes->nseats < until && position_iterator_next(&walk, &seat.node, &seat.position)) {
-        if (!may_come(passes, seat.node) || (!again && seat_is_held(passes, seat)))
+        if ((passes->quota && passes->quota[seat.node] == 0) ||
+            (!again && seat_is_held(passes, seat)))
             continue;
         limits_seat_take(passes, seat);
     }
@@ -280,8 +237,10 @@ uint32_t passes_force(struct passes *passes, const uint32_t *nodes, uint32_t nno
                       uint32_t ntasks)
 {
     uint32_t begin = passes->nseats, until = begin + ntasks, before;
-    for (; passes->nheld < begin; passes->nheld++)
-        seat_hold(passes, passes->seats[passes->nheld]);
+    for (; passes->nheld < begin; passes->nheld++) {
+        struct seat seat = passes->seats[passes->nheld];
+        hold_unit(passes, seat.node, plan_at(passes, seat.node)->positions[seat.position].unit);
+    }
     forced_pass(passes, nodes, nnodes, until, false);
     do {
         before = passes->nseats;

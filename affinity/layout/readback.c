@@ -1,3 +1,4 @@
+/* The bindings that tasks have, as agents read them back, beside those that were planned. */
 #include "affinity/layout/readback.h"
 
 #include <stdlib.h>
@@ -53,15 +54,6 @@ static const struct layout_node *node_of(const struct found *found, uint32_t ran
     return &found->request->nodes[found->plan->nodes[node].source];
 }
 
-static struct idset *cores_of(const struct topo *topo, const struct idset *cpus)
-{
-    struct idset *cores = idset_new();
-    for (uint32_t row = 0; row < topo->npus; row++)
-        if (idset_has(cpus, topo->os[row]))
-            idset_add(cores, topo_core(topo, row));
-    return cores;
-}
-
 static uint32_t binding_for(struct found *found, const struct topo *topo, const struct idset *cpus)
 {
     struct layout *view = &found->view;
@@ -69,9 +61,12 @@ static uint32_t binding_for(struct found *found, const struct topo *topo, const 
     char *key = mem_format("%p %s", (const void *)topo, text);
     json_t *index = json_object_get(found->known, key);
     if (!index) {
+        struct idset *cores = idset_new();
+        for (uint32_t row = 0; row < topo->npus; row++)
+            if (idset_has(cpus, topo->os[row]))
+                idset_add(cores, topo_core(topo, row));
         view->bindings = array_grow(view->bindings, view->nbindings, sizeof(*view->bindings));
-        view->bindings[view->nbindings] =
-            (struct layout_binding){idset_copy(cpus), cores_of(topo, cpus)};
+        view->bindings[view->nbindings] = (struct layout_binding){idset_copy(cpus), cores};
         index = json_integer((json_int_t)view->nbindings++);
         json_object_set_new(found->known, key, index);
     }
@@ -116,13 +111,6 @@ static int differs(const struct found *found, uint32_t rank, struct error *err)
     return -1;
 }
 
-/* A node may keep unbound tasks to less than all, to what their program holds. */
-static bool is_right(const struct found *found, const struct idset *planned,
-                     const struct idset *real)
-{
-    return found->plan->bound ? idset_equal(planned, real) : idset_within(real, planned);
-}
-
 int readback_check(const struct found *found, struct error *err)
 {
     uint32_t plan = UINT32_MAX, view = UINT32_MAX; /* the pair that was found equal last */
@@ -131,7 +119,10 @@ int readback_check(const struct found *found, struct error *err)
         uint32_t a = found->plan->tasks[rank].binding, b = found->view.tasks[rank].binding;
         if (a == plan && b == view)
             continue;
-        if (!is_right(found, found->plan->bindings[a].cpus, found->view.bindings[b].cpus))
+        const struct idset *planned = found->plan->bindings[a].cpus;
+        const struct idset *real = found->view.bindings[b].cpus;
+        /* A node may keep unbound tasks to less than all, to what their program holds. */
+        if (found->plan->bound ? !idset_equal(planned, real) : !idset_within(real, planned))
             return differs(found, rank, err);
         plan = a;
         view = b;
