@@ -36,6 +36,7 @@ struct rest {
     struct rows *spans;
 };
 
+/* The rows of the core that a row is of. */
 static void mark_core(const struct node_class *class, bool *marked, uint32_t row)
 {
     const uint32_t *core = class->object[TOPO_CORE];
@@ -49,58 +50,51 @@ static void mark_core(const struct node_class *class, bool *marked, uint32_t row
     memset(marked + first, true, end - first);
 }
 
-static uint32_t marked_spans(const struct node_class *class, const bool *marked, struct rows *spans)
-{
-    uint32_t n = 0;
-    for (uint32_t row = 0; row < class->nrows; row++) {
-        if (!marked[row])
-            continue;
-        if (row && marked[row - 1])
-            spans[n - 1].end++;
-        else
-            spans[n++] = (struct rows){row, row + 1};
-    }
-    return n;
-}
-
+/* One binding for those of these ranks that are bound together: the whole cores of their places. */
 static uint32_t bind_together(struct layout_build *build, struct rest *rest, uint32_t node,
                               const uint32_t *ranks, uint32_t n)
 {
     const struct node_class *class = layout_build_class(build, node);
-    memset(rest->marked, false, class->nrows);
+    bool *marked = rest->marked;
+    memset(marked, false, class->nrows);
     for (uint32_t i = 0; i < n; i++) {
         const struct layout_task *task = &build->layout->tasks[ranks[i]];
         if (layout_build_policy(build, task)->bind == POLICY_BIND_TOGETHER)
-            mark_core(class, rest->marked, task->place);
+            mark_core(class, marked, task->place);
     }
-    uint32_t nspans = marked_spans(class, rest->marked, rest->spans);
+    /* Marked rows to spans. */
+    uint32_t nspans = 0;
+    for (uint32_t row = 0; row < class->nrows; row++) {
+        if (!marked[row])
+            continue;
+        if (row && marked[row - 1])
+            rest->spans[nspans - 1].end++;
+        else
+            rest->spans[nspans++] = (struct rows){row, row + 1};
+    }
     return binding_sets_add(build->bindings, class, rest->spans, nspans);
 }
 
-static uint32_t bind_nothing(struct layout_build *build, struct rest *rest, uint32_t node)
-{
-    const struct node_class *class = layout_build_class(build, node);
-    uint32_t *binding = &rest->unbound[build->classes->of[node]];
-    if (*binding == NO_BINDING)
-        *binding = binding_sets_add(build->bindings, class, &(struct rows){0, class->nrows}, 1);
-    return *binding;
-}
-
+/* `ranks` are those of the node. */
 static void bind_node(struct layout_build *build, struct rest *rest, uint32_t node,
                       const uint32_t *ranks, uint32_t n)
 {
-    uint32_t together = NO_BINDING;
+    const struct node_class *class = layout_build_class(build, node);
+    uint32_t *unbound = &rest->unbound[build->classes->of[node]], together = NO_BINDING;
     for (uint32_t i = 0; i < n; i++) {
         struct layout_task *task = &build->layout->tasks[ranks[i]];
         if (task->binding != NO_BINDING)
             continue;
         if (layout_build_policy(build, task)->bind == POLICY_BIND_NONE) {
-            task->binding = bind_nothing(build, rest, node);
-            continue;
+            if (*unbound == NO_BINDING)
+                *unbound =
+                    binding_sets_add(build->bindings, class, &(struct rows){0, class->nrows}, 1);
+            task->binding = *unbound;
+        } else {
+            if (together == NO_BINDING)
+                together = bind_together(build, rest, node, ranks, n);
+            task->binding = together;
         }
-        if (together == NO_BINDING)
-            together = bind_together(build, rest, node, ranks, n);
-        task->binding = together;
     }
 }
 
@@ -119,17 +113,12 @@ static uint32_t *bind_ranks_by_node(const struct layout_build *build, uint32_t *
     return ranks;
 }
 
-static bool all_are_bound(const struct layout_build *build)
-{
-    for (uint32_t i = 0; i < build->placements->count; i++)
-        if (build->placements->list[i].policy.bind != POLICY_BIND_OBJECTS)
-            return false;
-    return true;
-}
-
 void bind_rest(struct layout_build *build)
 {
-    if (all_are_bound(build))
+    bool any = false;
+    for (uint32_t i = 0; i < build->placements->count; i++)
+        any = any || build->placements->list[i].policy.bind != POLICY_BIND_OBJECTS;
+    if (!any)
         return;
     uint32_t nclasses = build->classes->nclasses, nnodes = build->request->nnodes;
     struct rest rest = {mem_array(nclasses, sizeof(uint32_t)),

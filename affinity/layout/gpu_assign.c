@@ -117,24 +117,20 @@ static void add_level(struct pairing *pairing, enum topo_level level, uint32_t *
 
 /* ---- places ---- */
 
-static bool core_is_busy(const struct positions *plan, uint32_t unit)
-{
-    const struct idset *busy = plan->class->busy;
-    for (uint32_t row = plan->first_row[unit]; busy && row < plan->end_row[unit]; row++)
-        if (idset_has(busy, node_class_core(plan->class, row)))
-            return true;
-    return false;
-}
-
-/* One place a core: of its threads the first. */
+/* One place a core: of its threads the first. Cores that earlier tasks occupy are left out while all places
+ * are taken for the first time. */
 static void find_places(struct pairing *pairing)
 {
     const struct positions *plan = pairing->plan;
+    const struct idset *busy = pairing->lap ? NULL : plan->class->busy;
     for (uint32_t i = 0; i < plan->npositions; i++) {
         uint32_t unit = plan->positions[i].unit;
-        bool first = pairing->policy->cores_per_task || unit == 0 ||
+        bool place = pairing->policy->cores_per_task || unit == 0 ||
                      plan->object[TOPO_CORE][unit] != plan->object[TOPO_CORE][unit - 1];
-        pairing->taken[i] = !first || (!pairing->lap && core_is_busy(plan, unit));
+        for (uint32_t row = plan->first_row[unit]; busy && place && row < plan->end_row[unit];
+             row++)
+            place = !idset_has(busy, node_class_core(plan->class, row));
+        pairing->taken[i] = !place;
     }
 }
 
@@ -182,28 +178,22 @@ static uint32_t free_place(const struct pairing *pairing, struct circle *circle)
     return circle->next;
 }
 
-static uint32_t use_place(struct circle *circle)
-{
-    uint32_t place = circle->next;
-    if (++circle->used == circle->share) {
-        circle->next++;
-        circle->used = 0;
-    }
-    return place;
-}
-
-/* Next to the first of these GPUs that has a free place, else anywhere in the circle, where there
- * is one. */
+/* Next to the first of these GPUs that has a free place, else anywhere in the circle, which has one. */
 static uint32_t choose_place(const struct pairing *pairing, struct circle *circle,
                              const uint32_t *picked)
 {
-    for (uint32_t i = 0; i < pairing->policy->gpus_per_task; i++) {
+    struct circle *from = circle;
+    for (uint32_t i = 0; i < pairing->policy->gpus_per_task && from == circle; i++) {
         struct circle *home = &pairing->circles[pairing->home[picked[i]]];
         if (free_place(pairing, home) < home->end)
-            return use_place(home);
+            from = home;
     }
-    free_place(pairing, circle);
-    return use_place(circle);
+    uint32_t place = free_place(pairing, from);
+    if (++from->used == from->share) {
+        from->next++;
+        from->used = 0;
+    }
+    return place;
 }
 
 /* ---- pairs ---- */
@@ -221,17 +211,6 @@ static bool pick_gpus(const struct pairing *pairing, const struct circle *circle
     return n == pairing->policy->gpus_per_task;
 }
 
-static void bind_to_circle(struct position *position, const struct positions *plan,
-                           const struct circle *circle)
-{
-    while (position->bind_first > 0 &&
-           plan->first_row[position->bind_first - 1] >= circle->rows.first)
-        position->bind_first--;
-    while (position->bind_end < plan->nunits &&
-           plan->end_row[position->bind_end] <= circle->rows.end)
-        position->bind_end++;
-}
-
 /* Whether these GPUs are neighbours, and this place is next to them. */
 static bool is_local(const struct pairing *pairing, uint32_t place, const uint32_t *picked)
 {
@@ -244,37 +223,40 @@ static bool is_local(const struct pairing *pairing, uint32_t place, const uint32
            pairing->plan->end_row[unit] <= home->rows.end;
 }
 
-/* Where tasks go round the nodes, all nodes give what is near before any gives the rest. */
-static struct pair pair_make(const struct pairing *pairing, uint32_t turn, bool remote)
-{
-    bool cyclic = policy_is_cyclic(pairing->policy);
-    turn += pairing->lap * pairing->policy->gpu_tasks;
-    return (struct pair){pairing->npairs, cyclic ? 2 * turn + remote : turn, !cyclic && remote};
-}
-
 static void add_pair(struct pairing *pairing, struct circle *circle, uint32_t turn,
                      const uint32_t *picked)
 {
-    uint32_t place = choose_place(pairing, circle, picked);
+    const struct policy *policy = pairing->policy;
+    uint32_t place = choose_place(pairing, circle, picked), number = pairing->npairs++;
     struct positions *plan = pairing->plan;
-    struct position *position = &pairing->positions[pairing->npairs];
-    uint32_t *ids = plan->gpus + (size_t)pairing->npairs * pairing->policy->gpus_per_task;
+    struct position *position = &pairing->positions[number];
     *position = plan->positions[place];
-    pairing->pairs[pairing->npairs] = pair_make(pairing, turn, !is_local(pairing, place, picked));
-    pairing->npairs++;
-    if (pairing->policy->bind_domain) {
-        position->bind_first = position->unit;
-        position->bind_end = position->unit + 1;
-        bind_to_circle(position, plan, circle);
+
+    /* Where tasks go round the nodes, all nodes give what is near before any gives the rest. */
+    bool cyclic = policy_is_cyclic(policy), remote = !is_local(pairing, place, picked);
+    turn += pairing->lap * policy->gpu_tasks;
+    pairing->pairs[number] =
+        (struct pair){number, cyclic ? 2 * turn + remote : turn, !cyclic && remote};
+
+    if (policy->bind_domain) {
+        uint32_t first = position->unit, end = position->unit + 1;
+        while (first > 0 && plan->first_row[first - 1] >= circle->rows.first)
+            first--;
+        while (end < plan->nunits && plan->end_row[end] <= circle->rows.end)
+            end++;
+        position->bind_first = first;
+        position->bind_end = end;
+    } else {
+        take_place(pairing, place);
     }
-    for (uint32_t i = 0; i < pairing->policy->gpus_per_task; i++) {
+    uint32_t *ids = plan->gpus + (size_t)number * policy->gpus_per_task;
+    for (uint32_t i = 0; i < policy->gpus_per_task; i++) {
         ids[i] = plan->class->gpus[picked[i]].id;
         pairing->uses[picked[i]]++;
     }
-    if (!pairing->policy->bind_domain)
-        take_place(pairing, place);
 }
 
+/* As many pairs as the circle has places and GPUs for. */
 static void fill_circle(struct pairing *pairing, struct circle *circle, uint32_t turn)
 {
     uint32_t *picked = mem_array(pairing->policy->gpus_per_task, sizeof(*picked));
@@ -284,36 +266,19 @@ static void fill_circle(struct pairing *pairing, struct circle *circle, uint32_t
     free(picked);
 }
 
-static uint32_t fewest_uses(const struct pairing *pairing)
+/* As often as there are tasks for each GPU, from the GPUs on that have the fewest so far. */
+static void pair_turns(struct pairing *pairing)
 {
     uint32_t fewest = pairing->policy->gpu_tasks;
     for (uint32_t gpu = 0; gpu < pairing->plan->class->ngpus; gpu++)
         fewest = pairing->uses[gpu] < fewest ? pairing->uses[gpu] : fewest;
-    return fewest;
-}
-
-/* As often as there are tasks for each GPU. */
-static void pair_turns(struct pairing *pairing)
-{
-    for (uint32_t turn = fewest_uses(pairing); turn < pairing->policy->gpu_tasks; turn++) {
+    for (uint32_t turn = fewest; turn < pairing->policy->gpu_tasks; turn++) {
         uint32_t before = pairing->npairs;
         for (uint32_t i = 0; i < pairing->ncircles; i++)
             fill_circle(pairing, &pairing->circles[i], turn);
         if (pairing->npairs == before)
             break;
     }
-}
-
-static void pair_all(struct pairing *pairing)
-{
-    uint32_t before;
-    do {
-        before = pairing->npairs;
-        find_places(pairing);
-        share_places(pairing);
-        pair_turns(pairing);
-        pairing->lap++;
-    } while (pairing->npairs > before || pairing->lap < 2);
 }
 
 static void make_circles(struct pairing *pairing)
@@ -343,7 +308,14 @@ void positions_pair_gpus(struct positions *plan, const struct policy *policy)
     pairing.pairs = mem_array(most, sizeof(*pairing.pairs));
     plan->gpus = mem_array(most * each, sizeof(*plan->gpus));
     make_circles(&pairing);
-    pair_all(&pairing);
+    uint32_t before;
+    do {
+        before = pairing.npairs;
+        find_places(&pairing);
+        share_places(&pairing);
+        pair_turns(&pairing);
+        pairing.lap++;
+    } while (pairing.npairs > before || pairing.lap < 2);
     free(plan->positions);
     plan->unpaired = plan->npositions;
     plan->positions = pairing.positions;

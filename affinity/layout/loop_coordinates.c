@@ -46,19 +46,10 @@ static bool levels_coincide(const struct positions *plan, enum topo_level a, enu
            memcmp(plan->start[a], plan->start[b], plan->count[a] * sizeof(uint32_t)) == 0;
 }
 
-/* An earlier loop has the same objects and takes the turns. */
-static bool loop_is_idle(const struct positions *plan, const struct policy *policy, uint32_t loop)
-{
-    for (uint32_t i = 0; i < loop; i++)
-        if (levels_coincide(plan, policy->loops[i], policy->loops[loop]))
-            return true;
-    return false;
-}
-
 /* ---- short form ---- */
 
 struct nesting {
-    bool idle[TOPO_NLEVELS];                /* by loop */
+    bool idle[TOPO_NLEVELS]; /* by loop: an earlier one has the same objects and takes the turns */
     bool outer[TOPO_NLEVELS][TOPO_NLEVELS]; /* by loop: the first's level encloses the second's */
 };
 
@@ -74,22 +65,21 @@ static bool level_encloses(const struct positions *plan, enum topo_level outer,
     return true;
 }
 
-/* Whether an object encloses an equal one is a question of their levels: as the node's other
- * objects have it, or, where these do not say, as levels are commonly nested. A socket with one NUMA
- * domain left of two still encloses it. */
-static bool level_is_outer(const struct positions *plan, enum topo_level a, enum topo_level b)
-{
-    bool outside = level_encloses(plan, a, b), inside = level_encloses(plan, b, a);
-    return outside == inside ? a < b : outside;
-}
-
 static void find_nesting(struct nesting *nesting, const struct positions *plan,
                          const struct policy *policy)
 {
-    for (uint32_t a = 0; a < policy->nloops; a++) {
-        nesting->idle[a] = loop_is_idle(plan, policy, a);
-        for (uint32_t b = 0; b < policy->nloops; b++)
-            nesting->outer[a][b] = level_is_outer(plan, policy->loops[a], policy->loops[b]);
+    for (uint32_t loop = 0; loop < policy->nloops; loop++) {
+        enum topo_level level = policy->loops[loop];
+        for (uint32_t earlier = 0; earlier < loop && !nesting->idle[loop]; earlier++)
+            nesting->idle[loop] = levels_coincide(plan, policy->loops[earlier], level);
+        /* Whether an object encloses an equal one is a question of their levels: as the node's other
+         * objects have it, or, where these do not say, as levels are commonly nested. A socket with
+         * one NUMA domain left of two still encloses it. */
+        for (uint32_t i = 0; i < policy->nloops; i++) {
+            bool outside = level_encloses(plan, level, policy->loops[i]);
+            bool inside = level_encloses(plan, policy->loops[i], level);
+            nesting->outer[loop][i] = outside == inside ? level < policy->loops[i] : outside;
+        }
     }
 }
 

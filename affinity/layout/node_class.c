@@ -1,9 +1,10 @@
+/* Nodes in classes, and the tables of a class: its rows, and the object of each level for each row. */
 #include "affinity/layout/node_class.h"
-
-#include "affinity/layout/gpu_locality.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "affinity/layout/gpu_locality.h"
 
 #include "base/array.h"
 #include "base/hash_table.h"
@@ -31,17 +32,6 @@ struct idset *node_class_cores(const struct node_class *class, uint32_t first, u
     return set;
 }
 
-/* Another level's numbers that are the same: unlike nodes may be many, and their levels often
- * coincide. */
-static uint32_t *find_equal(uint32_t *const *object, enum topo_level level, uint32_t n)
-{
-    for (int other = 0; other < TOPO_NLEVELS; other++)
-        if (object[other] && other != (int)level &&
-            memcmp(object[other], object[level], n * sizeof(**object)) == 0)
-            return object[other];
-    return NULL;
-}
-
 uint32_t node_class_number(uint32_t **object, enum topo_level level, const uint64_t *tag,
                            uint32_t n)
 {
@@ -50,11 +40,14 @@ uint32_t node_class_number(uint32_t **object, enum topo_level level, const uint6
         count += i == 0 || tag[i] != tag[i - 1];
         own[i] = count - 1;
     }
-    uint32_t *equal = find_equal(object, level, n);
-    if (equal) {
-        free(own);
-        object[level] = equal;
-    }
+    /* Unlike nodes may be many, and their levels often coincide: those share one array. */
+    for (int other = 0; other < TOPO_NLEVELS; other++)
+        if (object[other] && other != (int)level &&
+            memcmp(object[other], own, n * sizeof(*own)) == 0) {
+            free(own);
+            object[level] = object[other];
+            break;
+        }
     return count;
 }
 
@@ -69,18 +62,7 @@ void node_class_free_levels(uint32_t **object)
     }
 }
 
-/* What a row that a level lacks goes by instead: an object of `below`, or the node for NULL. */
-static void node_class_number_level(struct node_class *class, enum topo_level level,
-                                    const uint32_t *below, uint64_t *tag)
-{
-    const uint32_t *object = class->topo->object[level];
-    for (uint32_t row = 0; row < class->nrows; row++) {
-        uint32_t id = object[class->rows[row]];
-        tag[row] = id != TOPO_ABSENT ? id : 1ull << 32 | (below ? below[row] : 0);
-    }
-    class->count[level] = node_class_number(class->object, level, tag, class->nrows);
-}
-
+/* A row that a level lacks goes by its object of the level `below` instead, or by the node. */
 static void number_levels(struct node_class *class)
 {
     static const struct {
@@ -91,10 +73,16 @@ static void number_levels(struct node_class *class)
         {TOPO_BOARD, TOPO_NODE},    {TOPO_NUMA, TOPO_NODE},     {TOPO_SOCKET, TOPO_NODE},
     };
     uint64_t *tag = mem_array(class->nrows, sizeof(*tag));
-    for (size_t i = 0; i < TOPO_NLEVELS; i++)
-        node_class_number_level(class, order[i].level,
-                                order[i].below == TOPO_NODE ? NULL : class->object[order[i].below],
-                                tag);
+    for (size_t i = 0; i < TOPO_NLEVELS; i++) {
+        enum topo_level level = order[i].level;
+        const uint32_t *object = class->topo->object[level];
+        const uint32_t *below = order[i].below == TOPO_NODE ? NULL : class->object[order[i].below];
+        for (uint32_t row = 0; row < class->nrows; row++) {
+            uint32_t id = object[class->rows[row]];
+            tag[row] = id != TOPO_ABSENT ? id : 1ull << 32 | (below ? below[row] : 0);
+        }
+        class->count[level] = node_class_number(class->object, level, tag, class->nrows);
+    }
     free(tag);
 }
 

@@ -82,16 +82,6 @@ static int refuse_shared(const struct scene *scene, uint32_t node, uint32_t row,
 
 /* ---- one rank ---- */
 
-static int find_node(const struct scene *scene, uint32_t rank, uint32_t *node, struct error *err)
-{
-    uint32_t at = scene->host_node[scene->file->ranks[rank].host];
-    *node = scene->allocated.node[at];
-    if (*node == NO_NODE)
-        return error_set(err, "%s has no core that is free for this program",
-                         scene->allocated.hosts[at]);
-    return 0;
-}
-
 static int check_host_limit(struct scene *scene, uint32_t node, struct error *err)
 {
     const struct layout_node *given = &scene->build->request->nodes[node];
@@ -125,42 +115,34 @@ static int own_picked(struct scene *scene, uint32_t node, const struct rankfile_
     return 0;
 }
 
-static uint32_t bind_picked(struct scene *scene, const struct rankfile_cpus *pick)
-{
-    struct layout_build *build = scene->build;
-    uint32_t before = binding_sets_count(build->bindings), threads = 0;
-    uint32_t binding = binding_sets_add(build->bindings, pick->class, pick->spans, pick->nspans);
-    for (uint32_t i = 0; i < pick->nspans; i++)
-        threads += pick->spans[i].end - pick->spans[i].first;
-    scene->work += binding == before ? 8ull * threads : threads;
-    return binding;
-}
-
-static struct rankfile_cpus *node_pick(struct scene *scene, uint32_t node)
-{
-    const struct node_classes *classes = scene->build->classes;
-    struct rankfile_cpus *pick = &scene->picks[classes->of[node]];
-    if (!pick->class)
-        rankfile_cpus_make(pick, &classes->classes[classes->of[node]]);
-    return pick;
-}
-
 static int place_rank(struct scene *scene, uint32_t rank, struct layout_task *task,
                       struct error *err)
 {
     struct layout_build *build = scene->build;
-    uint32_t node = 0;
-    if (find_node(scene, rank, &node, err) < 0 || check_host_limit(scene, node, err) < 0)
+    const struct rankfile_rank *line = &scene->file->ranks[rank];
+    uint32_t host = scene->host_node[line->host], node = scene->allocated.node[host];
+    if (node == NO_NODE)
+        return error_set(err, "%s has no core that is free for this program",
+                         scene->allocated.hosts[host]);
+    if (check_host_limit(scene, node, err) < 0)
         return -1;
-    struct rankfile_cpus *pick = node_pick(scene, node);
-    if (rankfile_cpus_rank(pick, &scene->file->ranks[rank], build->request->nodes[node].host, err) <
-            0 ||
+
+    uint32_t class = build->classes->of[node];
+    struct rankfile_cpus *pick = &scene->picks[class];
+    if (!pick->class)
+        rankfile_cpus_make(pick, &build->classes->classes[class]);
+    if (rankfile_cpus_rank(pick, line, build->request->nodes[node].host, err) < 0 ||
         own_picked(scene, node, pick, rank, err) < 0)
         return -1;
+
+    uint32_t before = binding_sets_count(build->bindings), threads = 0;
     build->node_tasks[node]++;
     task->node = node;
-    task->binding = bind_picked(scene, pick);
+    task->binding = binding_sets_add(build->bindings, pick->class, pick->spans, pick->nspans);
     task->place = pick->spans[0].first;
+    for (uint32_t i = 0; i < pick->nspans; i++)
+        threads += pick->spans[i].end - pick->spans[i].first;
+    scene->work += task->binding == before ? 8ull * threads : threads;
     scene->work += 16 * pick->work;
     if (scene->work > MAX_WORK)
         return error_set(err, "the lists up to this line name more processors than can be looked "
@@ -189,40 +171,30 @@ static int place_all_ranks(struct scene *scene, struct error *err)
     return rc;
 }
 
-static int scene_open(struct scene *scene, struct layout_build *build,
-                      const struct placement *placement, struct error *err)
-{
-    *scene = (struct scene){.build = build,
-                            .placement = placement,
-                            .file = placement->rankfile,
-                            .first_rank = build->layout->ntasks};
-    allocated_make(&scene->allocated, build->request);
-    scene->host_node = mem_array(scene->file->nhosts, sizeof(*scene->host_node));
-    scene->picks = mem_array(build->classes->nclasses, sizeof(*scene->picks));
-    scene->owner = mem_array(build->request->nnodes, sizeof(*scene->owner));
-    own_by_earlier(scene);
-    return rankfile_find_nodes(scene->file, placement->ntasks, scene->allocated.hosts,
-                               scene->allocated.nhosts, scene->host_node, err);
-}
-
-static void scene_close(struct scene *scene)
-{
-    for (uint32_t i = 0; i < scene->build->classes->nclasses; i++)
-        rankfile_cpus_free(&scene->picks[i]);
-    for (uint32_t node = 0; node < scene->build->request->nnodes; node++)
-        free(scene->owner[node]);
-    allocated_free(&scene->allocated);
-    free(scene->host_node);
-    free(scene->picks);
-    free(scene->owner);
-}
-
 int place_rankfile(struct layout_build *build, const struct placement *placement, struct error *err)
 {
-    struct scene scene;
-    int rc = scene_open(&scene, build, placement, err);
+    const struct rankfile *file = placement->rankfile;
+    uint32_t nclasses = build->classes->nclasses, nnodes = build->request->nnodes;
+    struct scene scene = {.build = build,
+                          .placement = placement,
+                          .file = file,
+                          .host_node = mem_array(file->nhosts, sizeof(*scene.host_node)),
+                          .picks = mem_array(nclasses, sizeof(*scene.picks)),
+                          .owner = mem_array(nnodes, sizeof(*scene.owner)),
+                          .first_rank = build->layout->ntasks};
+    allocated_make(&scene.allocated, build->request);
+    own_by_earlier(&scene);
+    int rc = rankfile_find_nodes(file, placement->ntasks, scene.allocated.hosts,
+                                 scene.allocated.nhosts, scene.host_node, err);
     if (rc == 0)
         rc = place_all_ranks(&scene, err);
-    scene_close(&scene);
+    for (uint32_t i = 0; i < nclasses; i++)
+        rankfile_cpus_free(&scene.picks[i]);
+    for (uint32_t node = 0; node < nnodes; node++)
+        free(scene.owner[node]);
+    allocated_free(&scene.allocated);
+    free(scene.host_node);
+    free(scene.picks);
+    free(scene.owner);
     return rc;
 }

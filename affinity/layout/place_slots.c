@@ -35,16 +35,6 @@ static uint32_t row_of_core(const struct node_class *class, uint64_t core)
                                   &(struct core_search){class, core});
 }
 
-/* A core may have several threads, and none is there that the node does not allow. */
-static uint32_t place_slots_count_cores(const struct node_class *class, struct rows rows)
-{
-    uint32_t count = 0;
-    for (uint32_t row = rows.first; row < rows.end; row++)
-        count +=
-            row == rows.first || node_class_core(class, row) != node_class_core(class, row - 1);
-    return count;
-}
-
 static int refuse_cores(const struct layout_build *build, const struct layout_slot *slot,
                         struct error *err)
 {
@@ -70,7 +60,10 @@ static int bind_slot(struct layout_build *build, const struct layout_slot *slot,
     size_t found = 0;
     for (size_t at = 0; idset_range(slot->cores, &at, &first, &last); n++) {
         spans[n] = (struct rows){row_of_core(class, first), row_of_core(class, last + 1ull)};
-        found += place_slots_count_cores(class, spans[n]);
+        /* A core may have several threads, and none is there that the node does not allow. */
+        for (uint32_t row = spans[n].first; row < spans[n].end; row++)
+            found += row == spans[n].first ||
+                     node_class_core(class, row) != node_class_core(class, row - 1);
     }
     int rc = 0;
     if (!n || found < idset_count(slot->cores)) {
@@ -83,29 +76,22 @@ static int bind_slot(struct layout_build *build, const struct layout_slot *slot,
     return rc;
 }
 
-/* A hostfile's limit holds for slots, too. */
-static int place_slots_check_limit(struct layout_build *build, const struct layout_slot *slot,
-                                   bool permitted, struct error *err)
-{
-    const struct layout_node *node = &build->request->nodes[slot->node];
-    if (!node->limit || build->node_tasks[slot->node] < node->limit)
-        return 0;
-    if (!permitted)
-        return error_set(err,
-                         "%s has %u slot%s %s, and no more tasks may run there; --oversubscribe "
-                         "permits more",
-                         node->host, node->limit, node->limit == 1 ? "" : "s",
-                         infeasible_where(build->request));
-    build->layout->oversubscribed = true;
-    return 0;
-}
-
 static int place_task(struct layout_build *build, const struct placement *placement,
                       const struct layout_slot *slot, struct layout_task *task, struct error *err)
 {
+    const struct layout_node *node = &build->request->nodes[slot->node];
+    /* A hostfile's limit holds for slots, too. */
+    if (node->limit && build->node_tasks[slot->node] >= node->limit) {
+        if (!placement->policy.oversubscribe)
+            return error_set(err,
+                             "%s has %u slot%s %s, and no more tasks may run there; "
+                             "--oversubscribe permits more",
+                             node->host, node->limit, node->limit == 1 ? "" : "s",
+                             infeasible_where(build->request));
+        build->layout->oversubscribed = true;
+    }
     task->node = slot->node;
-    if (place_slots_check_limit(build, slot, placement->policy.oversubscribe, err) < 0 ||
-        bind_slot(build, slot, task, err) < 0)
+    if (bind_slot(build, slot, task, err) < 0)
         return -1;
     if (!idset_empty(slot->gpus)) {
         task->gpus = gpu_sets_add(build->gpu_sets, slot->gpus);

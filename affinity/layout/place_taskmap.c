@@ -23,22 +23,7 @@ struct hand {
     uint32_t *order; /* [ntasks] index into nodes, by rank */
 };
 
-static uint64_t least64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- how many each node gets ---- */
-
-/* Under the limits, as far as that goes; returns how many. */
-static uint32_t deal_block(const struct placement *placement, struct passes *passes,
-                           struct hand *hand)
-{
-    uint32_t dealt = 0;
-    for (uint32_t i = 0; i < hand->n && dealt < placement->ntasks; i++)
-        dealt += hand->count[i] = passes_room(passes, hand->nodes[i], placement->ntasks - dealt);
-    return dealt;
-}
 
 static void count_order(struct hand *hand, uint32_t dealt)
 {
@@ -56,7 +41,7 @@ static uint32_t deal_cyclic(const struct placement *placement, struct passes *pa
     uint32_t even = (placement->ntasks - 1) / hand->n + 1, dealt = 0;
     uint64_t most = ((uint64_t)even - 1) / scheme->chunk * scheme->chunk + scheme->chunk;
     for (bool capped = true; dealt < placement->ntasks && capped; most *= 2) {
-        most = least64(most, placement->ntasks);
+        most = most < placement->ntasks ? most : placement->ntasks;
         capped = false;
         for (uint32_t i = 0; i < hand->n; i++) {
             hand->count[i] = passes_room(passes, hand->nodes[i], (uint32_t)most);
@@ -90,12 +75,17 @@ static uint32_t deal_beyond(const struct placement *placement, const struct pass
     return dealt;
 }
 
+/* Under the limits, as far as that goes. */
 static int count_freely(struct layout_build *build, struct passes *passes,
                         const struct placement *placement, struct hand *hand, struct error *err)
 {
-    uint32_t dealt = placement->taskmap.scheme == TASKMAP_SCHEME_BLOCK
-                         ? deal_block(placement, passes, hand)
-                         : deal_cyclic(placement, passes, hand);
+    uint32_t dealt = 0;
+    if (placement->taskmap.scheme == TASKMAP_SCHEME_BLOCK)
+        for (uint32_t i = 0; i < hand->n && dealt < placement->ntasks; i++)
+            dealt += hand->count[i] =
+                passes_room(passes, hand->nodes[i], placement->ntasks - dealt);
+    else
+        dealt = deal_cyclic(placement, passes, hand);
     if (dealt < placement->ntasks && placement->policy.oversubscribe)
         dealt = deal_beyond(placement, passes, hand, dealt);
     if (dealt == placement->ntasks)
@@ -103,19 +93,6 @@ static int count_freely(struct layout_build *build, struct passes *passes,
     for (uint32_t i = 0; i < hand->n; i++)
         passes_fit(passes, &hand->nodes[i], 1, hand->count[i]);
     return infeasible_room(build, passes, placement, err);
-}
-
-static int count_shares(struct layout_build *build, struct passes *passes,
-                        const struct placement *placement, struct hand *hand, struct error *err)
-{
-    if (placement->number == 0 && node_count_choose(build, passes, placement, err) < 0)
-        return -1;
-    hand->n = build->choice->count;
-    uint32_t *share = node_count_shares(build, passes, placement);
-    for (uint32_t i = 0; i < hand->n; i++)
-        hand->count[i] = share[hand->nodes[i]];
-    free(share);
-    return 0;
 }
 
 /* ---- manual ---- */
@@ -179,15 +156,7 @@ static int take_dealt_seats(struct layout_build *build, struct passes *passes,
     return passes->nseats < placement->ntasks ? infeasible_room(build, passes, placement, err) : 0;
 }
 
-static void order_seats(struct passes *passes, const struct hand *hand, uint32_t *next)
-{
-    struct seat *seats = mem_array(passes->nseats, sizeof(*seats));
-    for (uint32_t rank = 0; rank < passes->nseats; rank++)
-        seats[rank] = passes->seats[next[hand->order[rank]]++];
-    free(passes->seats);
-    passes->seats = seats;
-}
-
+/* How many tasks each node gets, and the node of each rank. */
 static int fill_hand(struct layout_build *build, struct passes *passes,
                      const struct placement *placement, struct hand *hand, struct error *err)
 {
@@ -198,12 +167,19 @@ static int fill_hand(struct layout_build *build, struct passes *passes,
         return passes->plans->ngroups ? 0
                                       : infeasible_no_place(build, placement, passes->plans, err);
     }
-    int rc = build->request->node_count ? count_shares(build, passes, placement, hand, err)
-                                        : count_freely(build, passes, placement, hand, err);
-    if (rc == 0)
-        taskmap_scheme_deal(&placement->taskmap, hand->count, hand->n, placement->ntasks,
-                            hand->order);
-    return rc;
+    if (build->request->node_count) {
+        if (placement->number == 0 && node_count_choose(build, passes, placement, err) < 0)
+            return -1;
+        hand->n = build->choice->count;
+        uint32_t *share = node_count_shares(build, passes, placement);
+        for (uint32_t i = 0; i < hand->n; i++)
+            hand->count[i] = share[hand->nodes[i]];
+        free(share);
+    } else if (count_freely(build, passes, placement, hand, err) < 0) {
+        return -1;
+    }
+    taskmap_scheme_deal(&placement->taskmap, hand->count, hand->n, placement->ntasks, hand->order);
+    return 0;
 }
 
 int place_taskmap(struct layout_build *build, struct passes *passes,
@@ -221,8 +197,13 @@ int place_taskmap(struct layout_build *build, struct passes *passes,
     int rc = fill_hand(build, passes, placement, &hand, err);
     if (rc == 0)
         rc = take_dealt_seats(build, passes, placement, &hand, first, err);
-    if (rc == 0)
-        order_seats(passes, &hand, first);
+    if (rc == 0) { /* seats in the order of ranks */
+        struct seat *seats = mem_array(passes->nseats, sizeof(*seats));
+        for (uint32_t rank = 0; rank < passes->nseats; rank++)
+            seats[rank] = passes->seats[first[hand.order[rank]]++];
+        free(passes->seats);
+        passes->seats = seats;
+    }
     free(all);
     free(first);
     free(hand.count);

@@ -6,19 +6,6 @@
 #include "affinity/layout/allocated_hosts.h"
 #include "base/mem.h"
 
-static int placement_start(struct placement *placement, const struct layout_part *part,
-                           struct error *err)
-{
-    placement->rankfile = part->rankfile;
-    placement->slots = part->slots;
-    if (taskmap_scheme_parse(part->taskmap, &placement->taskmap, err) < 0 ||
-        allocated_check_part(part, &placement->taskmap, err) < 0)
-        return -1;
-    placement->fill =
-        (part->per || part->fill) && !part->ntasks && !allocated_ntasks(placement) && !part->nslots;
-    return policy_parse(part, &placement->policy, err);
-}
-
 static int group_parts(struct placements *placements, const struct layout_request *request,
                        struct error *err)
 {
@@ -26,9 +13,16 @@ static int group_parts(struct placements *placements, const struct layout_reques
         const struct layout_part *part = &request->parts[i];
         if (i == 0 || policy_is_own(part)) {
             struct placement *fresh = &placements->list[placements->count];
-            *fresh = (struct placement){.number = placements->count++, .first_part = i};
-            if (placement_start(fresh, part, err) < 0)
+            *fresh = (struct placement){.number = placements->count++,
+                                        .first_part = i,
+                                        .rankfile = part->rankfile,
+                                        .slots = part->slots};
+            if (taskmap_scheme_parse(part->taskmap, &fresh->taskmap, err) < 0 ||
+                allocated_check_part(part, &fresh->taskmap, err) < 0 ||
+                policy_parse(part, &fresh->policy, err) < 0)
                 return -1;
+            fresh->fill = (part->per || part->fill) && !part->ntasks && !allocated_ntasks(fresh) &&
+                          !part->nslots;
         }
         struct placement *placement = &placements->list[placements->count - 1];
         if (placement->fill && i > placement->first_part)

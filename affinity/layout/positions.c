@@ -57,28 +57,24 @@ static int compare_paired(const void *a, const void *b, void *arg)
     return found ? found : compare_numbers(x->pair.number, y->pair.number);
 }
 
-static void sort_paired(struct positions *plan, struct order *order)
+static void positions_sort(struct positions *plan, const struct policy *policy,
+                           const struct loop_key *keys)
 {
+    if (!plan->pairs) {
+        qsort_r(plan->positions, plan->npositions, sizeof(*plan->positions), compare_positions,
+                (void *)(uintptr_t)keys);
+        return;
+    }
+    struct order order = {keys, policy->nloops - 1 - policy->node_loop};
     struct paired *both = mem_array(plan->npositions, sizeof(*both));
     for (uint32_t i = 0; i < plan->npositions; i++)
         both[i] = (struct paired){plan->positions[i], plan->pairs[i]};
-    qsort_r(both, plan->npositions, sizeof(*both), compare_paired, order);
+    qsort_r(both, plan->npositions, sizeof(*both), compare_paired, &order);
     for (uint32_t i = 0; i < plan->npositions; i++) {
         plan->positions[i] = both[i].position;
         plan->pairs[i] = both[i].pair;
     }
     free(both);
-}
-
-static void positions_sort(struct positions *plan, const struct policy *policy,
-                           const struct loop_key *keys)
-{
-    struct order order = {keys, policy->nloops - 1 - policy->node_loop};
-    if (plan->pairs)
-        sort_paired(plan, &order);
-    else
-        qsort_r(plan->positions, plan->npositions, sizeof(*plan->positions), compare_positions,
-                (void *)(uintptr_t)keys);
 }
 
 /*
@@ -121,17 +117,6 @@ static int compare_entries(const void *a, const void *b)
     return loop_key_compare(x->key, y->key);
 }
 
-/* By order of appearance: the number in order of size. */
-static uint32_t *sort_keys(struct entries *entries)
-{
-    uint32_t count = entries->numbers.count, *order = mem_array(count, sizeof(*order));
-    if (count)
-        qsort(entries->list, count, sizeof(*entries->list), compare_entries);
-    for (uint32_t i = 0; i < count; i++)
-        order[entries->list[i].number] = i;
-    return order;
-}
-
 /* keys[] has one for each group of each plan. */
 static void all_positions_number_groups(struct all_positions *plans, struct loop_key *const *keys)
 {
@@ -139,11 +124,16 @@ static void all_positions_number_groups(struct all_positions *plans, struct loop
     for (uint32_t i = 0; i < plans->nplans; i++)
         for (uint32_t g = 0; g < plans->plans[i].ngroups; g++)
             plans->plans[i].groups[g].id = find_key(&entries, keys[i][g]);
-    uint32_t *order = sort_keys(&entries);
+    /* From the number in order of appearance to that in order of size. */
+    uint32_t count = entries.numbers.count, *order = mem_array(count, sizeof(*order));
+    if (count)
+        qsort(entries.list, count, sizeof(*entries.list), compare_entries);
+    for (uint32_t i = 0; i < count; i++)
+        order[entries.list[i].number] = i;
     for (uint32_t i = 0; i < plans->nplans; i++)
         for (uint32_t g = 0; g < plans->plans[i].ngroups; g++)
             plans->plans[i].groups[g].id = order[plans->plans[i].groups[g].id];
-    plans->ngroups = entries.numbers.count;
+    plans->ngroups = count;
     free(order);
     free(entries.list);
     hash_table_free(&entries.numbers);
@@ -216,24 +206,18 @@ static struct loop_key *plan_make(struct positions *plan, const struct node_clas
     return outer;
 }
 
-static uint32_t *count_up(const struct node_classes *classes)
-{
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < classes->nclasses; i++)
-        most = classes->classes[i].nrows > most ? classes->classes[i].nrows : most;
-    uint32_t *numbers = mem_array(most + 1ul, sizeof(*numbers));
-    for (uint32_t i = 0; i <= most; i++)
-        numbers[i] = i;
-    return numbers;
-}
-
 void all_positions_make(struct all_positions *plans, const struct node_classes *classes,
                         const struct policy *policy)
 {
     struct loop_key **keys = mem_array(classes->nclasses, sizeof(*keys));
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < classes->nclasses; i++)
+        most = classes->classes[i].nrows > most ? classes->classes[i].nrows : most;
     *plans = (struct all_positions){.nplans = classes->nclasses,
                                     .plans = mem_array(classes->nclasses, sizeof(*plans->plans)),
-                                    .numbers = count_up(classes)};
+                                    .numbers = mem_array(most + 1ul, sizeof(*plans->numbers))};
+    for (uint32_t i = 0; i <= most; i++)
+        plans->numbers[i] = i;
     for (uint32_t i = 0; i < classes->nclasses; i++)
         keys[i] = plan_make(&plans->plans[i], &classes->classes[i], policy, plans->numbers);
     all_positions_number_groups(plans, keys);
@@ -270,34 +254,23 @@ void position_iterator_start(struct position_iterator *walk, const struct all_po
     memcpy(walk->nodes, nodes, nnodes * sizeof(*nodes));
 }
 
-/* The group of a plan that is not behind this one. */
-static const struct group *reach_group(struct position_iterator *walk, uint32_t plan)
-{
-    const struct group *groups = walk->plans->plans[plan].groups;
-    while (groups[walk->reached[plan]].id < walk->group)
-        walk->reached[plan]++;
-    return &groups[walk->reached[plan]];
-}
-
-static void leave_group(struct position_iterator *walk)
-{
-    walk->nnodes = walk->nkept;
-    walk->nkept = 0;
-    walk->turn = 0;
-    walk->group++;
-}
-
 /* The positions of the next node that has some in this group, or in one further on. Nodes that have
  * none in any drop out. */
 static bool next_turn(struct position_iterator *walk)
 {
     while (walk->nnodes) {
-        if (walk->turn == walk->nnodes) {
-            leave_group(walk);
+        if (walk->turn == walk->nnodes) { /* the next group, of the nodes that were kept */
+            walk->nnodes = walk->nkept;
+            walk->nkept = 0;
+            walk->turn = 0;
+            walk->group++;
             continue;
         }
-        uint32_t node = walk->nodes[walk->turn++];
-        const struct group *group = reach_group(walk, walk->plan_of[node]);
+        uint32_t node = walk->nodes[walk->turn++], plan = walk->plan_of[node];
+        /* The group of this node's plan that is not behind the one at hand. */
+        const struct group *group = walk->plans->plans[plan].groups + walk->reached[plan];
+        for (; group->id < walk->group; group++)
+            walk->reached[plan]++;
         if (group->id == UINT32_MAX)
             continue;
         walk->nodes[walk->nkept++] = node;

@@ -1,3 +1,4 @@
+/* Lists of a rank file, looked up in the numbers of a machine. */
 #include "affinity/layout/rankfile_cpus.h"
 
 #include <stdlib.h>
@@ -19,10 +20,10 @@ static int by_os(const void *a, const void *b)
     return (x->os > y->os) - (x->os < y->os);
 }
 
-static void number_rows(struct rankfile_cpus *pick)
+void rankfile_cpus_make(struct rankfile_cpus *pick, const struct node_class *class)
 {
-    const struct node_class *class = pick->class;
     const struct topo *topo = class->topo;
+    *pick = (struct rankfile_cpus){.class = class};
     pick->before = mem_array(topo->npus + 1ul, sizeof(*pick->before));
     pick->core = mem_array(topo->npus + 1ul, sizeof(*pick->core));
     pick->cpus = mem_array(topo->npus, sizeof(*pick->cpus));
@@ -35,16 +36,11 @@ static void number_rows(struct rankfile_cpus *pick)
     }
     pick->core[pick->ncores] = topo->npus;
     qsort(pick->cpus, topo->npus, sizeof(*pick->cpus), by_os);
-}
 
-/* A machine without sockets is one. */
-static void number_sockets(struct rankfile_cpus *pick)
-{
-    const struct topo *topo = pick->class->topo;
     const uint32_t *socket = topo->object[TOPO_SOCKET];
     pick->nsockets = topo->count[TOPO_SOCKET] ? topo->count[TOPO_SOCKET] : 1;
     pick->socket = mem_array(pick->nsockets * 2ul, sizeof(*pick->socket));
-    if (!topo->count[TOPO_SOCKET]) {
+    if (!topo->count[TOPO_SOCKET]) { /* a machine without sockets is one */
         pick->socket[1] = pick->ncores - 1;
         return;
     }
@@ -55,13 +51,6 @@ static void number_sockets(struct rankfile_cpus *pick)
             pick->socket[2 * socket[row]] = topo_core(topo, row);
         pick->socket[2 * socket[row] + 1] = topo_core(topo, row);
     }
-}
-
-void rankfile_cpus_make(struct rankfile_cpus *pick, const struct node_class *class)
-{
-    *pick = (struct rankfile_cpus){.class = class};
-    number_rows(pick);
-    number_sockets(pick);
 }
 
 void rankfile_cpus_free(struct rankfile_cpus *pick)
@@ -79,16 +68,6 @@ static char *allocated_text(const struct rankfile_cpus *pick,
                             struct idset *(*what)(const struct node_class *, uint32_t, uint32_t))
 {
     struct idset *set = what(pick->class, 0, pick->class->nrows);
-    char *text = idset_encode(set);
-    idset_free(set);
-    return text;
-}
-
-static char *machine_cpus(const struct rankfile_cpus *pick)
-{
-    struct idset *set = idset_new();
-    for (uint32_t i = 0; i < pick->class->topo->npus; i++)
-        idset_add(set, pick->cpus[i].os);
     char *text = idset_encode(set);
     idset_free(set);
     return text;
@@ -117,16 +96,24 @@ static int refuse_core(const struct rankfile_cpus *pick, uint32_t socket, uint32
 static int refuse_cpu(const struct rankfile_cpus *pick, uint32_t os, const struct pick_cpu *cpu,
                       const char *host, struct error *err)
 {
-    char *have = cpu ? allocated_text(pick, node_class_cpus) : machine_cpus(pick);
-    if (cpu)
+    const struct topo *topo = pick->class->topo;
+    if (cpu) {
+        char *have = allocated_text(pick, node_class_cpus);
         error_set(err,
                   "processor %u of %s, in core %u, was not allocated to this program, of its "
                   "processors %s were "
                   "(OS indexes)",
-                  os, host, topo_core(pick->class->topo, cpu->row), have);
-    else
-        error_set(err, "%s has no processor %u, it has %s (OS indexes)", host, os, have);
+                  os, host, topo_core(topo, cpu->row), have);
+        free(have);
+        return -1;
+    }
+    struct idset *set = idset_new();
+    for (uint32_t row = 0; row < topo->npus; row++)
+        idset_add(set, topo->os[row]);
+    char *have = idset_encode(set);
+    error_set(err, "%s has no processor %u, it has %s (OS indexes)", host, os, have);
     free(have);
+    idset_free(set);
     return -1;
 }
 
@@ -271,22 +258,6 @@ static int by_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void join_spans(struct rankfile_cpus *pick)
-{
-    uint32_t n = 0;
-    qsort(pick->spans, pick->nspans, sizeof(*pick->spans), by_first);
-    for (uint32_t i = 0; i < pick->nspans; i++) {
-        const struct rows span = pick->spans[i];
-        if (n && span.first <= pick->spans[n - 1].end) {
-            if (span.end > pick->spans[n - 1].end)
-                pick->spans[n - 1].end = span.end;
-        } else {
-            pick->spans[n++] = span;
-        }
-    }
-    pick->nspans = n;
-}
-
 int rankfile_cpus_rank(struct rankfile_cpus *pick, const struct rankfile_rank *rank,
                        const char *host, struct error *err)
 {
@@ -299,6 +270,17 @@ int rankfile_cpus_rank(struct rankfile_cpus *pick, const struct rankfile_rank *r
     if (rc < 0)
         return error_prefix(err, "%s %s", slots ? "slot" : "cpus",
                             excerpt(rank->list, rank->len).text);
-    join_spans(pick);
+    uint32_t n = 0;
+    qsort(pick->spans, pick->nspans, sizeof(*pick->spans), by_first);
+    for (uint32_t i = 0; i < pick->nspans; i++) {
+        const struct rows span = pick->spans[i];
+        if (n && span.first <= pick->spans[n - 1].end) {
+            if (span.end > pick->spans[n - 1].end)
+                pick->spans[n - 1].end = span.end;
+        } else {
+            pick->spans[n++] = span;
+        }
+    }
+    pick->nspans = n;
     return 0;
 }

@@ -19,19 +19,6 @@ static bool may_crowd(const struct policy *policy)
     return !policy->oversubscribe;
 }
 
-/* Ranks node by node: node i has those from at[i] to at[i + 1]. */
-static uint32_t *shared_cores_ranks_by_node(const struct layout *layout, uint32_t *at)
-{
-    uint32_t *ranks = mem_array(layout->ntasks, sizeof(*ranks));
-    for (uint32_t node = 0; node < layout->nnodes; node++)
-        at[node + 1] = at[node] + layout->nodes[node].ntasks;
-    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
-        const struct layout_task *task = &layout->tasks[rank];
-        ranks[at[task->node] + task->local_rank] = rank;
-    }
-    return ranks;
-}
-
 /* The most tasks to a core of one binding. count[], by binding, is all zero before and after. */
 static uint32_t most_on_core(const struct layout_build *build, const uint32_t *ranks, uint32_t n,
                              uint32_t *count)
@@ -63,7 +50,14 @@ void shared_cores_find(const struct layout_build *build)
     if (!any)
         return;
     uint32_t *at = mem_array(layout->nnodes + 1ul, sizeof(*at));
-    uint32_t *ranks = shared_cores_ranks_by_node(layout, at);
+    /* Ranks node by node: node i has those from at[i] to at[i + 1]. */
+    uint32_t *ranks = mem_array(layout->ntasks, sizeof(*ranks));
+    for (uint32_t node = 0; node < layout->nnodes; node++)
+        at[node + 1] = at[node] + layout->nodes[node].ntasks;
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+        const struct layout_task *task = &layout->tasks[rank];
+        ranks[at[task->node] + task->local_rank] = rank;
+    }
     uint32_t *count = mem_array(layout->nbindings, sizeof(*count));
     for (uint32_t node = 0; node < layout->nnodes; node++) {
         uint32_t each = most_on_core(build, ranks + at[node], layout->nodes[node].ntasks, count);

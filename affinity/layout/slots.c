@@ -1,19 +1,10 @@
+/* The units of a plan: slots of -c cores, or hardware threads, with the objects that they are in. */
 #include "affinity/layout/slots.h"
 
 #include <stdlib.h>
 
 #include "affinity/layout/positions.h"
 #include "base/mem.h"
-
-/* Rows of the class at which each core begins, and the end. */
-static uint32_t *core_starts(const struct node_class *class)
-{
-    uint32_t *start = mem_array(class->count[TOPO_CORE] + 1ul, sizeof(*start));
-    for (uint32_t row = class->nrows; row-- > 0;)
-        start[class->object[TOPO_CORE][row]] = row;
-    start[class->count[TOPO_CORE]] = class->nrows;
-    return start;
-}
 
 static uint32_t most_cores(const struct node_class *class, enum topo_level level)
 {
@@ -50,7 +41,11 @@ static void cut_slots(struct positions *plan, uint32_t cores)
     plan->first_row = mem_array(class->count[TOPO_CORE], sizeof(*plan->first_row));
     plan->end_row = mem_array(class->count[TOPO_CORE], sizeof(*plan->end_row));
     const uint32_t *container = class->object[slot_container(class, cores)];
-    uint32_t *start = core_starts(class);
+    /* The first row of each core, and the end. */
+    uint32_t *start = mem_array(class->count[TOPO_CORE] + 1ul, sizeof(*start));
+    for (uint32_t row = class->nrows; row-- > 0;)
+        start[class->object[TOPO_CORE][row]] = row;
+    start[class->count[TOPO_CORE]] = class->nrows;
     for (uint32_t core = 0, first = 0; core < class->count[TOPO_CORE]; core++) {
         if (container[start[core]] != container[start[first]])
             first = core;
@@ -112,42 +107,32 @@ static void take_slots(struct positions *plan, uint32_t cores)
     free(tag);
 }
 
-/* Without slots a unit is a row of the class, whose arrays will do. */
-static void take_threads(struct positions *plan, uint32_t *numbers)
-{
-    const struct node_class *class = plan->class;
-    plan->nunits = class->nrows;
-    plan->first_row = numbers;
-    plan->end_row = numbers + 1;
-    for (int level = 0; level < TOPO_NLEVELS; level++) {
-        plan->object[level] = class->object[level];
-        plan->count[level] = class->count[level];
-        plan->exists[level] = plan->nunits && class->topo->count[level];
-    }
-}
-
-static uint32_t *object_starts(const struct positions *plan, enum topo_level level)
-{
-    uint32_t *start = mem_array(plan->count[level] + 1ul, sizeof(*start));
-    for (uint32_t unit = plan->nunits; unit-- > 0;)
-        start[plan->object[level][unit]] = unit;
-    start[plan->count[level]] = plan->nunits;
-    return start;
-}
-
 void positions_cut_units(struct positions *plan, const struct policy *policy, uint32_t *numbers)
 {
+    const struct node_class *class = plan->class;
     plan->has_slots = policy->cores_per_task > 0;
-    if (plan->has_slots)
+    if (plan->has_slots) {
         take_slots(plan, policy->cores_per_task);
-    else
-        take_threads(plan, numbers);
+    } else { /* a unit is a row of the class, whose arrays will do */
+        plan->nunits = class->nrows;
+        plan->first_row = numbers;
+        plan->end_row = numbers + 1;
+        for (int level = 0; level < TOPO_NLEVELS; level++) {
+            plan->object[level] = class->object[level];
+            plan->count[level] = class->count[level];
+            plan->exists[level] = plan->nunits && class->topo->count[level];
+        }
+    }
     for (enum topo_level level = TOPO_NODE; level < TOPO_NLEVELS; level++) {
         for (enum topo_level other = TOPO_NODE; other < level; other++)
             if (plan->object[other] == plan->object[level])
                 plan->start[level] = plan->start[other];
-        if (!plan->start[level])
-            plan->start[level] = object_starts(plan, level);
+        if (plan->start[level])
+            continue;
+        uint32_t *start = plan->start[level] = mem_array(plan->count[level] + 1ul, sizeof(*start));
+        for (uint32_t unit = plan->nunits; unit-- > 0;)
+            start[plan->object[level][unit]] = unit;
+        start[plan->count[level]] = plan->nunits;
     }
 }
 

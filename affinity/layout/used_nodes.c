@@ -12,37 +12,11 @@
 #include "affinity/layout/shared_cores.h"
 #include "base/mem.h"
 
-/* Ids of used nodes are dense, in the order of the request. */
-static uint32_t *number_used_nodes(struct layout_build *build)
-{
-    struct layout *layout = build->layout;
-    uint32_t *id = mem_array(build->request->nnodes, sizeof(*id));
-    layout->nodes = mem_array(build->request->nnodes, sizeof(*layout->nodes));
-    for (uint32_t node = 0; node < build->request->nnodes; node++) {
-        if (!build->node_tasks[node])
-            continue;
-        id[node] = layout->nnodes;
-        layout->nodes[layout->nnodes++] = (struct layout_used_node){
-            node, build->node_tasks[node], idset_new(), gpu_sets_take_claim(build->gpu_sets, node)};
-    }
-    return id;
-}
-
 /* Claims of a node are counted at the rows where they begin (+1) and end (-1). */
 static void claim_rows(int32_t *edges, struct rows rows)
 {
     edges[rows.first]++;
     edges[rows.end]--;
-}
-
-/* An unbound task claims one core, or the cores of one slot, at its place. */
-static struct rows unbound_claim(const struct node_class *class, uint32_t place, uint32_t cores)
-{
-    const uint32_t *core = class->object[TOPO_CORE];
-    uint32_t end = place;
-    while (end < class->nrows && core[end] - core[place] < (cores ? cores : 1))
-        end++;
-    return (struct rows){place, end};
 }
 
 /* `last` is the binding that was claimed on this node before: tasks often share one. */
@@ -51,8 +25,12 @@ static void claim_task(const struct layout_build *build, const struct layout_tas
 {
     const struct policy *policy = layout_build_policy(build, task);
     const struct node_class *class = layout_build_class(build, task->node);
-    if (policy->bind == POLICY_BIND_NONE) {
-        claim_rows(edges, unbound_claim(class, task->place, policy->cores_per_task));
+    if (policy->bind == POLICY_BIND_NONE) { /* one core, or the cores of one slot, at its place */
+        const uint32_t *core = class->object[TOPO_CORE];
+        uint32_t cores = policy->cores_per_task ? policy->cores_per_task : 1, end = task->place;
+        while (end < class->nrows && core[end] - core[task->place] < cores)
+            end++;
+        claim_rows(edges, (struct rows){task->place, end});
         return;
     }
     if (task->binding == *last)
@@ -98,19 +76,6 @@ static void make_claims(struct layout_build *build, const uint32_t *id)
     free(base);
 }
 
-static void finish_tasks(struct layout_build *build, const uint32_t *id)
-{
-    struct layout *layout = build->layout;
-    uint32_t *local = mem_array(layout->nnodes, sizeof(*local));
-    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
-        struct layout_task *task = &layout->tasks[rank];
-        task->place = layout_build_class(build, task->node)->rows[task->place];
-        task->node = id[task->node];
-        task->local_rank = local[task->node]++;
-    }
-    free(local);
-}
-
 static void make_map(struct layout *layout)
 {
     layout->map = taskmap_new();
@@ -137,15 +102,33 @@ static void claim_all(struct layout_build *build)
 
 void used_nodes_finish(struct layout_build *build)
 {
-    uint32_t *id = number_used_nodes(build);
+    struct layout *layout = build->layout;
+    /* Ids are dense, in the order of the request. */
+    uint32_t nnodes = build->request->nnodes, *id = mem_array(nnodes, sizeof(*id));
+    layout->nodes = mem_array(nnodes, sizeof(*layout->nodes));
+    for (uint32_t node = 0; node < nnodes; node++) {
+        if (!build->node_tasks[node])
+            continue;
+        id[node] = layout->nnodes;
+        layout->nodes[layout->nnodes++] = (struct layout_used_node){
+            node, build->node_tasks[node], idset_new(), gpu_sets_take_claim(build->gpu_sets, node)};
+    }
     if (build->request->claim_all)
         claim_all(build);
     else
         make_claims(build, id);
-    finish_tasks(build, id);
-    make_map(build->layout);
-    binding_sets_take(build->bindings, build->layout);
-    gpu_sets_take(build->gpu_sets, build->layout);
+    /* From here on tasks have their nodes and places as layout.h has them. */
+    uint32_t *local = mem_array(layout->nnodes, sizeof(*local));
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+        struct layout_task *task = &layout->tasks[rank];
+        task->place = layout_build_class(build, task->node)->rows[task->place];
+        task->node = id[task->node];
+        task->local_rank = local[task->node]++;
+    }
+    make_map(layout);
+    binding_sets_take(build->bindings, layout);
+    gpu_sets_take(build->gpu_sets, layout);
     shared_cores_find(build);
+    free(local);
     free(id);
 }
