@@ -1,3 +1,4 @@
+/* The levels that divide a machine into boxes, and what of them holds given cores. */
 #include "affinity/picture/boxes.h"
 
 #include <stdlib.h>
@@ -31,17 +32,13 @@ size_t levels_dividing(const struct topo *topo, enum topo_level *levels)
     return n;
 }
 
-static uint32_t boxes_count_cores(const struct topo *topo)
-{
-    return topo->npus ? topo_core(topo, topo->npus - 1) + 1 : 0;
-}
-
 bool levels_have_l2(const struct topo *topo)
 {
     enum topo_level levels[PICTURE_MAX_LEVELS];
     size_t n = levels_dividing(topo, levels);
     uint32_t boxes = n ? topo->count[levels[n - 1]] : 1;
-    return topo->count[TOPO_L2] > boxes && topo->count[TOPO_L2] < boxes_count_cores(topo);
+    uint32_t cores = topo->npus ? topo_core(topo, topo->npus - 1) + 1 : 0;
+    return topo->count[TOPO_L2] > boxes && topo->count[TOPO_L2] < cores;
 }
 
 bool levels_same(const struct topo *topo, const enum topo_level *levels, size_t n, uint32_t a,
@@ -71,26 +68,21 @@ char *levels_label(const struct topo *topo, enum topo_level level, uint32_t row,
     return mem_format("%s %*u", level_word(level), digits, id);
 }
 
-static char *objects_of(const struct topo *topo, enum topo_level level, const struct idset *cores)
-{
-    struct idset *objects = idset_new();
-    for (uint32_t row = 0; row < topo->npus; row++)
-        if (topo->object[level][row] != TOPO_ABSENT && idset_has(cores, topo_core(topo, row)))
-            idset_add(objects, topo->object[level][row]);
-    char *text = idset_encode_short(objects, 16);
-    idset_free(objects);
-    return text;
-}
-
 char *levels_where(const struct topo *topo, const struct idset *cores)
 {
     struct buf out = BUF_INIT;
     enum topo_level levels[PICTURE_MAX_LEVELS];
     size_t n = levels_dividing(topo, levels);
     for (size_t i = 0; i < n; i++) {
-        char *text = objects_of(topo, levels[i], cores);
+        const uint32_t *object = topo->object[levels[i]];
+        struct idset *objects = idset_new();
+        for (uint32_t row = 0; row < topo->npus; row++)
+            if (object[row] != TOPO_ABSENT && idset_has(cores, topo_core(topo, row)))
+                idset_add(objects, object[row]);
+        char *text = idset_encode_short(objects, 16);
         buf_printf(&out, "%s%s %s", i ? ", " : "", level_word(levels[i]), *text ? text : "-");
         free(text);
+        idset_free(objects);
     }
     return buf_take_text(&out);
 }

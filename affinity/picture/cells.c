@@ -1,3 +1,4 @@
+/* The hardware threads of a node, with the ranks that are bound to each or placed on it. */
 #include "affinity/picture/cells.h"
 
 #include <stdlib.h>
@@ -18,15 +19,6 @@ static int compare_os(const void *a, const void *b)
 {
     const struct os_row *x = a, *y = b;
     return (x->os > y->os) - (x->os < y->os);
-}
-
-static struct os_row *cells_rows_by_os(const struct topo *topo)
-{
-    struct os_row *rows = mem_array(topo->npus, sizeof(*rows));
-    for (uint32_t row = 0; row < topo->npus; row++)
-        rows[row] = (struct os_row){topo->os[row], row};
-    qsort(rows, topo->npus, sizeof(*rows), compare_os);
-    return rows;
 }
 
 /* Ranks of one binding. */
@@ -59,7 +51,10 @@ static void seat_bound(const struct drawing *drawing, uint32_t node, struct cell
 {
     const struct topo *topo = drawing_node(drawing, node)->topo;
     struct bound *bounds = count_bound(drawing, node);
-    struct os_row *rows = cells_rows_by_os(topo);
+    struct os_row *rows = mem_array(topo->npus, sizeof(*rows));
+    for (uint32_t row = 0; row < topo->npus; row++)
+        rows[row] = (struct os_row){topo->os[row], row};
+    qsort(rows, topo->npus, sizeof(*rows), compare_os);
     for (uint32_t i = 0; i < drawing->layout->nbindings; i++) {
         if (!bounds[i].count)
             continue;
@@ -79,8 +74,14 @@ static void seat_bound(const struct drawing *drawing, uint32_t node, struct cell
     free(bounds);
 }
 
-static void seat_placed(const struct drawing *drawing, uint32_t node, struct cell *seats)
+struct cell *drawing_seats(const struct drawing *drawing, uint32_t node)
 {
+    const struct layout_node *source = drawing_node(drawing, node);
+    const struct topo *topo = source->topo;
+    struct cell *seats = mem_array(topo->npus, sizeof(*seats));
+    for (uint32_t row = 0; row < topo->npus; row++)
+        seats[row].allocated = idset_has(source->cores, topo_core(topo, row));
+    seat_bound(drawing, node, seats);
     for (uint32_t i = 0; i < drawing->layout->nodes[node].ntasks; i++) {
         const struct layout_task *task = drawing_task(drawing, node, i);
         struct cell *seat = &seats[task->place];
@@ -90,27 +91,14 @@ static void seat_placed(const struct drawing *drawing, uint32_t node, struct cel
             seat->placed = idset_new();
         idset_add(seat->placed, drawing_rank(drawing, node, i));
     }
-}
-
-/* The one rank that owns a thread on which others, not bound, have their place. */
-static void seat_owner(struct cell *seat)
-{
-    if (seat->nbound != 1 || !seat->placed || idset_has(seat->placed, seat->rank))
-        return;
-    idset_add(seat->placed, seat->rank);
-    seat->unbound = false;
-}
-
-struct cell *drawing_seats(const struct drawing *drawing, uint32_t node)
-{
-    const struct layout_node *source = drawing_node(drawing, node);
-    struct cell *seats = mem_array(source->topo->npus, sizeof(*seats));
-    for (uint32_t row = 0; row < source->topo->npus; row++)
-        seats[row].allocated = idset_has(source->cores, topo_core(source->topo, row));
-    seat_bound(drawing, node, seats);
-    seat_placed(drawing, node, seats);
-    for (uint32_t row = 0; row < source->topo->npus; row++)
-        seat_owner(&seats[row]);
+    /* The one rank that owns a thread on which others, not bound, have their place. */
+    for (uint32_t row = 0; row < topo->npus; row++) {
+        struct cell *seat = &seats[row];
+        if (seat->nbound != 1 || !seat->placed || idset_has(seat->placed, seat->rank))
+            continue;
+        idset_add(seat->placed, seat->rank);
+        seat->unbound = false;
+    }
     return seats;
 }
 

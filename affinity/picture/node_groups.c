@@ -82,20 +82,7 @@ static void join_bindings(struct drawing *drawing)
     hash_table_free(&table);
 }
 
-/* ---- ranks by node and by part ---- */
-
-static void collect_ranks(struct drawing *drawing)
-{
-    const struct layout *layout = drawing->layout;
-    drawing->index->ranks = mem_array(layout->ntasks, sizeof(*drawing->index->ranks));
-    drawing->index->at = mem_array(layout->nnodes + 1ul, sizeof(*drawing->index->at));
-    for (uint32_t node = 0; node < layout->nnodes; node++)
-        drawing->index->at[node + 1] = drawing->index->at[node] + layout->nodes[node].ntasks;
-    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
-        const struct layout_task *task = &layout->tasks[rank];
-        drawing->index->ranks[drawing->index->at[task->node] + task->local_rank] = rank;
-    }
-}
+/* ---- parts ---- */
 
 static void collect_parts(struct drawing *drawing)
 {
@@ -147,21 +134,15 @@ static bool look_alike(const void *owner, uint32_t number, const void *thing)
     return true;
 }
 
-static bool ranks_shift(const struct drawing *drawing, uint32_t a, uint32_t b, int64_t shift)
-{
-    for (uint32_t i = 0; i < drawing->layout->nodes[a].ntasks; i++)
-        if ((int64_t)drawing_rank(drawing, b, i) - drawing_rank(drawing, a, i) != shift)
-            return false;
-    return true;
-}
-
 static void look_join(const struct drawing *drawing, struct node_group *look, uint32_t node)
 {
     int64_t shift = (int64_t)drawing_rank(drawing, node, 0) - drawing_rank(drawing, look->last, 0);
     if (look->count == 1)
         look->shift = shift;
-    look->shifted =
-        look->shifted && shift == look->shift && ranks_shift(drawing, look->last, node, shift);
+    look->shifted = look->shifted && shift == look->shift;
+    for (uint32_t i = 0; i < drawing->layout->nodes[node].ntasks && look->shifted; i++)
+        look->shifted =
+            (int64_t)drawing_rank(drawing, node, i) - drawing_rank(drawing, look->last, i) == shift;
     look->last = node;
     look->count++;
     hostlist_append(look->others, drawing_node(drawing, node)->host);
@@ -189,12 +170,19 @@ static void collect_looks(struct drawing *drawing)
 void drawing_open(struct drawing *drawing, const struct layout *layout,
                   const struct layout_request *request, bool folded)
 {
-    *drawing = (struct drawing){.layout = layout,
-                                .request = request,
-                                .folded = folded,
-                                .index = mem_alloc(sizeof(*drawing->index))};
+    struct drawing_index *index = mem_alloc(sizeof(*index));
+    *drawing =
+        (struct drawing){.layout = layout, .request = request, .folded = folded, .index = index};
     join_bindings(drawing);
-    collect_ranks(drawing);
+    /* Ranks by node. */
+    index->ranks = mem_array(layout->ntasks, sizeof(*index->ranks));
+    index->at = mem_array(layout->nnodes + 1ul, sizeof(*index->at));
+    for (uint32_t node = 0; node < layout->nnodes; node++)
+        index->at[node + 1] = index->at[node] + layout->nodes[node].ntasks;
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++) {
+        const struct layout_task *task = &layout->tasks[rank];
+        index->ranks[index->at[task->node] + task->local_rank] = rank;
+    }
     collect_parts(drawing);
     collect_looks(drawing);
 }

@@ -1,3 +1,4 @@
+/* Titles and words of both pictures, text and SVG. */
 #include "affinity/picture/phrases.h"
 
 #include <stdlib.h>
@@ -73,16 +74,6 @@ static void say_binding(struct buf *out, const struct policy *policy)
                    level_noun(policy->bind_level));
 }
 
-static void say_map(struct buf *out, const char *map, const struct policy *policy)
-{
-    if (policy_is_per_gpu(policy))
-        buf_printf(out, "%u per GPU, ", policy->per_count);
-    else if (policy->per_count)
-        buf_printf(out, "%u per %s, ", policy->per_count, level_noun(policy->per_level));
-    else
-        buf_printf(out, "by %s, ", map ? map : "slot");
-}
-
 char *phrase_policy(const struct drawing *drawing, uint32_t part)
 {
     const struct layout_part *asked = &drawing->request->parts[drawing->parts[part].owner];
@@ -92,7 +83,12 @@ char *phrase_policy(const struct drawing *drawing, uint32_t part)
         return mem_format("as rank file %.40s says", asked->rankfile->name);
     if (asked->slots)
         return mem_format("each bound to its slot of %.60s", asked->shape);
-    say_map(&out, asked->map, policy);
+    if (policy_is_per_gpu(policy))
+        buf_printf(&out, "%u per GPU, ", policy->per_count);
+    else if (policy->per_count)
+        buf_printf(&out, "%u per %s, ", policy->per_count, level_noun(policy->per_level));
+    else
+        buf_printf(&out, "by %s, ", asked->map ? asked->map : "slot");
     say_binding(&out, policy);
     if (asked->taskmap)
         buf_printf(&out, ", nodes by task map %.24s%s", asked->taskmap,

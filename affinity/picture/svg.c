@@ -1,15 +1,14 @@
 /* The SVG picture: a panel for each look, and above them title, overview and legend. */
 #include "affinity/picture/svg.h"
 
-#include "affinity/picture/svg_machine.h"
-#include "affinity/picture/svg_overview.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "affinity/picture/cells.h"
 #include "affinity/picture/node_groups.h"
 #include "affinity/picture/phrases.h"
+#include "affinity/picture/svg_machine.h"
+#include "affinity/picture/svg_overview.h"
 #include "affinity/sets/short_text.h"
 #include "affinity/topology/topo.h"
 #include "base/mem.h"
@@ -58,54 +57,6 @@ static char *look_words(const struct drawing *drawing, uint32_t index)
     return text;
 }
 
-struct panel {
-    const struct drawing *drawing;
-    uint32_t look;
-    char *hosts, *words;
-    struct machine machine;
-    struct size size;
-    uint32_t room; /* width for the machine */
-    uint32_t top;  /* height of the words */
-};
-
-/* At least as wide as its hosts, and as a few of its words. */
-static void panel_open(struct panel *panel, const struct drawing *drawing, uint32_t look,
-                       uint32_t room)
-{
-    *panel = (struct panel){.drawing = drawing, .look = look, .room = room};
-    panel->hosts = node_group_hosts(drawing, look, room / 11 > 40 ? room / 11 - 14 : 26);
-    panel->words = look_words(drawing, look);
-    machine_open(&panel->machine, drawing, drawing->looks[look].first);
-    panel->size = machine_size(&panel->machine, room);
-    uint32_t hosts = svg_width(SVG_HEAD, panel->hosts) + 22;
-    uint32_t words = svg_width(SVG_TEXT, panel->words), least = words < 300 ? words : 300;
-    least = hosts > least ? hosts : least;
-    panel->size.w = panel->size.w > least ? panel->size.w : least;
-    panel->top = 24 + svg_wrapped(NULL, SVG_TEXT, 0, 0, panel->size.w, panel->words) + 6;
-    panel->size.w += 2 * PAD;
-    panel->size.h += panel->top + 2 * PAD;
-}
-
-static void panel_close(struct panel *panel)
-{
-    machine_close(&panel->machine);
-    free(panel->hosts);
-    free(panel->words);
-}
-
-static void panel_draw(struct buf *out, const struct panel *panel, uint32_t x, uint32_t y)
-{
-    uint32_t colour = look_colour(panel->drawing, panel->look), left = x + PAD;
-    svg_shape(out, "frame", (struct area){x, y, panel->size.w, panel->size.h});
-    if (has_strip(panel->drawing)) {
-        svg_colour(out, (struct area){left, y + PAD + 2, 14, 14}, colour);
-        left += 22;
-    }
-    svg_text(out, SVG_HEAD, left, y + PAD + 15, panel->hosts);
-    svg_wrapped(out, SVG_TEXT, x + PAD, y + PAD + 22, panel->size.w - 2 * PAD, panel->words);
-    machine_draw(out, &panel->machine, x + PAD, y + PAD + panel->top, panel->room);
-}
-
 static void sheet_break(struct sheet *sheet)
 {
     if (sheet->x > SVG_MARGIN)
@@ -114,20 +65,46 @@ static void sheet_break(struct sheet *sheet)
     sheet->high = 0;
 }
 
+/* The next panel: measured, then drawn where it fits. */
 static void sheet_panel(struct sheet *sheet, const struct drawing *drawing, uint32_t look)
 {
-    struct panel panel;
-    panel_open(&panel, drawing, look, sheet->room);
-    if (sheet->x + panel.size.w > SVG_MARGIN + SVG_ROOM)
+    struct machine machine;
+    uint32_t room = sheet->room;
+    char *hosts = node_group_hosts(drawing, look, room / 11 > 40 ? room / 11 - 14 : 26);
+    char *words = look_words(drawing, look);
+    machine_open(&machine, drawing, drawing->looks[look].first);
+    struct size size = machine_size(&machine, room);
+
+    /* At least as wide as its hosts, and as a few of its words. */
+    uint32_t hosts_width = svg_width(SVG_HEAD, hosts) + 22, least = svg_width(SVG_TEXT, words);
+    least = least < 300 ? least : 300;
+    least = hosts_width > least ? hosts_width : least;
+    size.w = size.w > least ? size.w : least;
+    uint32_t top = 24 + svg_wrapped(NULL, SVG_TEXT, 0, 0, size.w, words) + 6;
+    size.w += 2 * PAD;
+    size.h += top + 2 * PAD;
+    if (sheet->x + size.w > SVG_MARGIN + SVG_ROOM)
         sheet_break(sheet);
-    panel_draw(&sheet->body, &panel, sheet->x, sheet->y);
-    sheet->x += panel.size.w;
+
+    struct buf *out = &sheet->body;
+    uint32_t x = sheet->x + PAD, y = sheet->y + PAD;
+    bool strip = has_strip(drawing);
+    svg_shape(out, "frame", (struct area){sheet->x, sheet->y, size.w, size.h});
+    if (strip)
+        svg_colour(out, (struct area){x, y + 2, 14, 14}, look_colour(drawing, look));
+    svg_text(out, SVG_HEAD, strip ? x + 22 : x, y + 15, hosts);
+    svg_wrapped(out, SVG_TEXT, x, y + 22, size.w - 2 * PAD, words);
+    machine_draw(out, &machine, x, y + top, room);
+
+    sheet->x += size.w;
     sheet->width = sheet->x + SVG_MARGIN > sheet->width ? sheet->x + SVG_MARGIN : sheet->width;
     sheet->x += SVG_GAP;
-    sheet->high = panel.size.h > sheet->high ? panel.size.h : sheet->high;
-    sheet->signs |= panel.machine.signs;
+    sheet->high = size.h > sheet->high ? size.h : sheet->high;
+    sheet->signs |= machine.signs;
     sheet->panels++;
-    panel_close(&panel);
+    machine_close(&machine);
+    free(hosts);
+    free(words);
 }
 
 static bool has_room(struct sheet *sheet, const struct drawing *drawing, uint32_t look)
@@ -258,28 +235,24 @@ static void parts_draw(struct buf *out, const struct drawing *drawing, struct si
     }
 }
 
-static void policy_draw(struct buf *out, const struct drawing *drawing, struct size *size,
-                        uint32_t y)
-{
-    const char *program = drawing->request->parts[0].program;
-    char *placing = placing_words(drawing, 0);
-    char *line =
-        mem_format("%s%s%s", program ? phrase_program(program) : "", program ? ": " : "", placing);
-    add_line(out, size, SVG_TEXT, 0, y, line);
-    free(line);
-    free(placing);
-}
-
+/* The title, and what was asked for: of each part, where there are several. */
 static struct size head_draw(struct buf *out, const struct drawing *drawing, uint32_t y)
 {
     struct size size = {0, 0};
     char *title = phrase_title(drawing);
     add_line(out, &size, SVG_TITLE, 0, y, title);
     free(title);
-    if (drawing->request->nparts > 1)
+    if (drawing->request->nparts > 1) {
         parts_draw(out, drawing, &size, y);
-    else
-        policy_draw(out, drawing, &size, y);
+        return size;
+    }
+    const char *program = drawing->request->parts[0].program;
+    char *placing = placing_words(drawing, 0);
+    char *line =
+        mem_format("%s%s%s", program ? phrase_program(program) : "", program ? ": " : "", placing);
+    add_line(out, &size, SVG_TEXT, 0, y, line);
+    free(line);
+    free(placing);
     return size;
 }
 

@@ -80,15 +80,6 @@ static char *bond_title(const struct bound_rank *ranks, uint32_t count, const st
     return title;
 }
 
-/* Takes both. */
-static void bond_add(struct machine *machine, struct idset *rows, char *title)
-{
-    bool split = !levels_same(machine->topo, machine->levels, machine->nlevels, idset_first(rows),
-                              idset_last(rows));
-    machine->bonds[machine->nbonds++] = (struct bond){rows, split, title};
-    machine->signs |= split ? LEGEND_PART : LEGEND_BOUND;
-}
-
 void bonds_open(struct machine *machine)
 {
     uint32_t count, nos, *rows = svg_bind_rows_by_os(machine->topo, &nos);
@@ -107,10 +98,15 @@ void bonds_open(struct machine *machine)
             idset_add(set, rows[os]);
             shared = shared || machine->seats[rows[os]].nbound > 1;
         }
-        if (shared)
-            bond_add(machine, set, bond_title(&ranks[i], end - i, cpus));
-        else
+        if (!shared) {
             idset_free(set);
+            continue;
+        }
+        bool split = !levels_same(machine->topo, machine->levels, machine->nlevels,
+                                  idset_first(set), idset_last(set));
+        machine->bonds[machine->nbonds++] =
+            (struct bond){set, split, bond_title(&ranks[i], end - i, cpus)};
+        machine->signs |= split ? LEGEND_PART : LEGEND_BOUND;
     }
     free(ranks);
     free(rows);
@@ -125,14 +121,6 @@ void bonds_close(struct machine *machine)
     free(machine->bonds);
 }
 
-static bool has_core(const struct bond *bond, uint32_t row, uint32_t end)
-{
-    for (; row < end; row++)
-        if (idset_has(bond->rows, row))
-            return true;
-    return false;
-}
-
 void bonds_draw(struct buf *out, const struct machine *machine, uint32_t first, uint32_t end,
                 const struct area *areas)
 {
@@ -142,7 +130,9 @@ void bonds_draw(struct buf *out, const struct machine *machine, uint32_t first, 
         figure.n = 0;
         for (uint32_t row = first, next; row < end; row = next) {
             next = levels_core_end(machine->topo, row);
-            bool inside = has_core(&machine->bonds[i], row, next);
+            bool inside = false;
+            for (uint32_t at = row; at < next && !inside; at++)
+                inside = idset_has(machine->bonds[i].rows, at);
             if (inside)
                 figure_add(&figure, areas[row - first], joined);
             joined = inside;

@@ -34,20 +34,14 @@ static uint32_t seat_width(const struct cell *seat)
     return width;
 }
 
-/* Nodes that are all drawn get cells of one size. */
-static uint32_t least_width(const struct drawing *drawing)
-{
-    char *widest = mem_format("%u", drawing->layout->ntasks - 1);
-    uint32_t width = svg_width(SVG_CELL, widest) + 8;
-    free(widest);
-    return drawing->folded || width < 26 ? 26 : width;
-}
-
-/* Threads that are told one by one stand in two columns. */
+/* Nodes that are all drawn get cells of one size. Threads that are told one by one stand in two columns. */
 struct size cells_one(const struct machine *machine)
 {
     const struct topo *topo = machine->topo;
-    struct size cell = {least_width(machine->drawing), 24};
+    char *widest = mem_format("%u", machine->drawing->layout->ntasks - 1);
+    uint32_t width = svg_width(SVG_CELL, widest) + 8;
+    free(widest);
+    struct size cell = {machine->drawing->folded || width < 26 ? 26 : width, 24};
     for (uint32_t row = 0, end; row < topo->npus; row = end) {
         end = levels_core_end(topo, row);
         uint32_t told = seats_told(machine->seats, row, end) - row;

@@ -1,6 +1,5 @@
+/* Elements of an SVG document, and how much room text takes in it. */
 #include "affinity/picture/svg_element.h"
-
-#include "affinity/picture/cells.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -183,13 +183,6 @@ static void gpus_open(struct machine *machine, uint32_t node)
     }
 }
 
-static void gpus_close(struct machine *machine)
-{
-    for (size_t i = 0; i < machine->nchips; i++)
-        idset_free(machine->chips[i].ranks);
-    free(machine->chips);
-}
-
 /* ---- boxes ---- */
 
 /* The end of the box of this depth that the row is in; the machine itself is depth 0. */
@@ -249,13 +242,6 @@ static enum svg_font token_font(size_t token)
     return token == NAME ? SVG_LABEL : SVG_SMALL;
 }
 
-/* Cells as wide as the words above them. */
-static void stretch_cells(struct machine *machine, uint32_t cells, uint32_t columns)
-{
-    if (machine->cores && machine->narrow > cells)
-        machine->cell.w += (machine->narrow - cells) / columns;
-}
-
 /* Captions have the same shape in every box: as few lines as the widest words need. */
 static void fit_captions(struct machine *machine)
 {
@@ -286,7 +272,8 @@ static void fit_captions(struct machine *machine)
         machine->narrow = widest[CORES] > widest[CPUS] ? widest[CORES] : widest[CPUS];
         machine->narrow = widest[NAME] > machine->narrow ? widest[NAME] : machine->narrow;
     }
-    stretch_cells(machine, cells, columns);
+    if (machine->cores && machine->narrow > cells) /* cells as wide as the words above them */
+        machine->cell.w += (machine->narrow - cells) / columns;
 }
 
 static void draw_caption(struct buf *out, const struct machine *machine, size_t depth,
@@ -431,32 +418,27 @@ static void choose_detail(struct machine *machine)
     machine->cell = machine->cores ? cells_one(machine) : (struct size){170, 24};
 }
 
-static unsigned collect_signs(const struct machine *machine)
-{
-    const struct topo *topo = machine->topo;
-    unsigned signs = machine->l2 ? LEGEND_L2 : 0;
-    for (uint32_t row = 0, end; row < topo->npus && machine->cores; row = end) {
-        end = levels_core_end(topo, row);
-        signs |= seats_signs(machine->seats, row, seats_told(machine->seats, row, end));
-    }
-    return signs;
-}
-
 void machine_open(struct machine *machine, const struct drawing *drawing, uint32_t node)
 {
     const struct layout_node *source = drawing_node(drawing, node);
-    *machine =
-        (struct machine){.drawing = drawing, .node = node, .source = source, .topo = source->topo};
+    const struct topo *topo = source->topo;
+    *machine = (struct machine){.drawing = drawing, .node = node, .source = source, .topo = topo};
     machine->seats = drawing_seats(drawing, node);
     choose_detail(machine);
     fit_captions(machine);
     gpus_open(machine, node);
-    machine->signs |= collect_signs(machine);
+    machine->signs |= machine->l2 ? LEGEND_L2 : 0;
+    for (uint32_t row = 0, end; row < topo->npus && machine->cores; row = end) {
+        end = levels_core_end(topo, row);
+        machine->signs |= seats_signs(machine->seats, row, seats_told(machine->seats, row, end));
+    }
 }
 
 void machine_close(struct machine *machine)
 {
     seats_free(machine->seats, machine->topo->npus);
-    gpus_close(machine);
+    for (size_t i = 0; i < machine->nchips; i++)
+        idset_free(machine->chips[i].ranks);
+    free(machine->chips);
     bonds_close(machine);
 }

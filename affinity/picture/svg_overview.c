@@ -16,22 +16,16 @@ struct grid {
     uint32_t every; /* so many rows have a name */
 };
 
-static uint32_t pitch_for(uint32_t nnodes)
-{
-    static const struct {
-        uint32_t most, pitch;
-    } steps[] = {{100, 20}, {500, 14}, {2000, 10}, {6000, 7}};
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-        if (nnodes <= steps[i].most)
-            return steps[i].pitch;
-    return 5;
-}
-
 static struct grid make_grid(const struct drawing *drawing)
 {
-    uint32_t nnodes = drawing->layout->nnodes;
+    static const struct {
+        uint32_t most, pitch; /* for so many nodes */
+    } steps[] = {{100, 20}, {500, 14}, {2000, 10}, {6000, 7}, {UINT32_MAX, 5}};
     static const uint32_t columns[] = {20, 50, 100, 150, 200, 250};
-    struct grid grid = {.pitch = pitch_for(nnodes), .columns = 10};
+    uint32_t nnodes = drawing->layout->nnodes, step = 0;
+    while (nnodes > steps[step].most)
+        step++;
+    struct grid grid = {.pitch = steps[step].pitch, .columns = 10};
     for (uint32_t node = 0; node < nnodes; node++) {
         size_t len = strnlen(drawing_node(drawing, node)->host, MAX_NAME);
         uint32_t w = (uint32_t)len * 7 + 12;
@@ -43,14 +37,6 @@ static struct grid make_grid(const struct drawing *drawing)
     grid.rows = (nnodes + grid.columns - 1) / grid.columns;
     grid.every = grid.pitch >= 14 ? 1 : (14 + grid.pitch - 1) / grid.pitch;
     return grid;
-}
-
-static void add_square(struct buf *path, const struct grid *grid, uint32_t node, uint32_t count,
-                       uint32_t y)
-{
-    uint32_t x = SVG_MARGIN + grid->names + node % grid->columns * grid->pitch;
-    uint32_t top = y + node / grid->columns * grid->pitch, w = count * grid->pitch;
-    buf_printf(path, "M%u,%uh%uv%uh-%uz", x, top, w, grid->pitch, w);
 }
 
 /* Looks that may have a panel have a path each, the others one for each colour. */
@@ -76,6 +62,7 @@ static void path_draw(struct buf *out, const struct drawing *drawing, uint32_t p
     free(title);
 }
 
+/* Neighbours of one colour in a row as one bar. */
 static void grid_draw(struct buf *out, const struct drawing *drawing, const struct grid *grid,
                       uint32_t y)
 {
@@ -86,7 +73,9 @@ static void grid_draw(struct buf *out, const struct drawing *drawing, const stru
         for (end = node + 1; end < nnodes && end % grid->columns &&
                              path_of(drawing, drawing_look(drawing, end)) == path;)
             end++;
-        add_square(&paths[path], grid, node, end - node, y);
+        uint32_t x = SVG_MARGIN + grid->names + node % grid->columns * grid->pitch;
+        uint32_t top = y + node / grid->columns * grid->pitch, w = (end - node) * grid->pitch;
+        buf_printf(&paths[path], "M%u,%uh%uv%uh-%uz", x, top, w, grid->pitch, w);
     }
     for (uint32_t path = 0; path < NPATHS; path++) {
         if (paths[path].len)
@@ -106,16 +95,6 @@ static void lines_draw(struct buf *out, const struct grid *grid, uint32_t y)
     for (uint32_t row = 0; row <= grid->rows; row++)
         buf_printf(out, "M%u,%uh%u", x, y + row * grid->pitch, w);
     buf_add_text(out, "\"/>\n");
-}
-
-static void names_draw(struct buf *out, const struct drawing *drawing, const struct grid *grid,
-                       uint32_t y)
-{
-    for (uint32_t row = 0; row < grid->rows; row += grid->every) {
-        char name[MAX_NAME + 1] = {0};
-        strncpy(name, drawing_node(drawing, row * grid->columns)->host, MAX_NAME);
-        svg_text(out, SVG_SMALL, SVG_MARGIN, y + row * grid->pitch + 10, name);
-    }
 }
 
 bool has_strip(const struct drawing *drawing)
@@ -139,7 +118,11 @@ struct size strip_draw(struct buf *out, const struct drawing *drawing, uint32_t 
     free(line);
     grid_draw(out, drawing, &grid, y + h);
     lines_draw(out, &grid, y + h);
-    names_draw(out, drawing, &grid, y + h);
+    for (uint32_t row = 0; row < grid.rows; row += grid.every) {
+        char name[MAX_NAME + 1] = {0};
+        strncpy(name, drawing_node(drawing, row * grid.columns)->host, MAX_NAME);
+        svg_text(out, SVG_SMALL, SVG_MARGIN, y + h + row * grid.pitch + 10, name);
+    }
     return (struct size){w > squares ? w : squares, h + grid.rows * grid.pitch + SVG_GAP};
 }
 

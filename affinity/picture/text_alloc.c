@@ -1,3 +1,4 @@
+/* What was allocated, and the machines: nodes that were given the same of the same machine together. */
 #include "affinity/picture/text_alloc.h"
 
 #include <stdlib.h>
@@ -67,17 +68,6 @@ static void draw_grants(struct buf *out, const struct drawing *drawing,
 
 /* ---- alloc ---- */
 
-static void say_gpus(struct buf *out, const struct layout_node *node)
-{
-    if (!node->topo->ngpus && idset_empty(node->gpus))
-        return;
-    char *gpus = node->gpus ? idset_encode(node->gpus) : mem_copy_text("");
-    buf_printf(out, ", gpus %s", *gpus ? gpus : "none");
-    if (node->topo->ngpus)
-        buf_printf(out, " (of %zu)", node->topo->ngpus);
-    free(gpus);
-}
-
 static void draw_grant(struct buf *out, const struct grant *grant)
 {
     const struct layout_node *node = grant->node;
@@ -97,7 +87,13 @@ static void draw_grant(struct buf *out, const struct grant *grant)
     if (have)
         buf_printf(&line, ", %s (logical), cpu%s %s (OS)", cores,
                    text_plural((uint32_t)idset_count(cpus)), os);
-    say_gpus(&line, node);
+    if (node->topo->ngpus || !idset_empty(node->gpus)) {
+        char *gpus = node->gpus ? idset_encode(node->gpus) : mem_copy_text("");
+        buf_printf(&line, ", gpus %s", *gpus ? gpus : "none");
+        if (node->topo->ngpus)
+            buf_printf(&line, " (of %zu)", node->topo->ngpus);
+        free(gpus);
+    }
     draw_wrapped(out, buf_text(&line), 2);
     buf_free(&line);
     free(hosts);
@@ -182,29 +178,21 @@ static char *core_cell(const struct topo *topo, uint32_t row, bool allocated, bo
     return buf_take_text(&cell);
 }
 
-/* " cpus 0-7" behind the box that begins at this row. */
-static char *box_cpus(const struct topo *topo, uint32_t row)
-{
-    enum topo_level levels[PICTURE_MAX_LEVELS];
-    size_t n = levels_dividing(topo, levels);
-    struct idset *cpus = idset_new();
-    for (uint32_t i = row; i < topo->npus && levels_same(topo, levels, n, row, i); i++)
-        idset_add(cpus, topo->os[i]);
-    char *set = idset_encode_short(cpus, 24),
-         *text = mem_format(" cpu%s %s", text_plural((uint32_t)idset_count(cpus)), set);
-    free(set);
-    idset_free(cpus);
-    return text;
-}
-
+/* " cpus 0-7" behind each box, by the row that it begins at. */
 static char **box_tails(const struct topo *topo)
 {
     enum topo_level levels[PICTURE_MAX_LEVELS];
     size_t n = levels_dividing(topo, levels);
     char **tails = mem_array(topo->npus, sizeof(*tails));
-    for (uint32_t row = 0; row < topo->npus; row++)
-        if (row == 0 || !levels_same(topo, levels, n, row, row - 1))
-            tails[row] = box_cpus(topo, row);
+    for (uint32_t row = 0, end; row < topo->npus; row = end) {
+        struct idset *cpus = idset_new();
+        for (end = row; end < topo->npus && levels_same(topo, levels, n, row, end); end++)
+            idset_add(cpus, topo->os[end]);
+        char *set = idset_encode_short(cpus, 24);
+        tails[row] = mem_format(" cpu%s %s", text_plural((uint32_t)idset_count(cpus)), set);
+        free(set);
+        idset_free(cpus);
+    }
     return tails;
 }
 
@@ -237,15 +225,6 @@ static void text_alloc_draw_cores(struct buf *out, const struct layout_node *nod
     free_texts(tails, topo->npus);
 }
 
-static struct idset *cores_beside(const struct topo *topo, const struct topo_gpu *gpu)
-{
-    struct idset *cores = idset_new();
-    for (uint32_t row = 0; row < topo->npus; row++)
-        if (idset_has(gpu->cpus, topo->os[row]))
-            idset_add(cores, topo_core(topo, row));
-    return cores;
-}
-
 /* "gpu 0 (cuda0): beside socket 0, numa 1" */
 static void draw_gpus(struct buf *out, const struct layout_node *node)
 {
@@ -253,7 +232,10 @@ static void draw_gpus(struct buf *out, const struct layout_node *node)
     for (size_t i = 0; i < topo->ngpus && i < PICTURE_MAX_LOOKS; i++) {
         const struct topo_gpu *gpu = &topo->gpus[i];
         bool ours = node->gpus && idset_has(node->gpus, gpu->id);
-        struct idset *cores = cores_beside(topo, gpu);
+        struct idset *cores = idset_new();
+        for (uint32_t row = 0; row < topo->npus; row++)
+            if (idset_has(gpu->cpus, topo->os[row]))
+                idset_add(cores, topo_core(topo, row));
         char *where = levels_where(topo, cores), *set = idset_encode_short(cores, 24);
         buf_printf(out, "    gpu %u (%s): beside ", gpu->id, gpu->name);
         if (idset_empty(cores))
@@ -293,19 +275,14 @@ static void draw_machine(struct buf *out, const struct grant *grant)
     free(machine);
 }
 
-static bool all_allocated(const struct layout_request *request)
-{
-    for (uint32_t i = 0; i < request->nnodes; i++) {
-        const struct topo *topo = request->nodes[i].topo;
-        if (idset_count(request->nodes[i].cores) <= topo_core(topo, topo->npus - 1))
-            return false;
-    }
-    return true;
-}
-
 void draw_topo(struct buf *out, const struct drawing *drawing)
 {
-    buf_printf(out, "Topology%s\n",
-               all_allocated(drawing->request) ? "" : " (- is a core that is not allocated)");
+    const struct layout_request *request = drawing->request;
+    bool all = true;
+    for (uint32_t i = 0; i < request->nnodes; i++) {
+        const struct topo *topo = request->nodes[i].topo;
+        all = all && idset_count(request->nodes[i].cores) > topo_core(topo, topo->npus - 1);
+    }
+    buf_printf(out, "Topology%s\n", all ? "" : " (- is a core that is not allocated)");
     draw_grants(out, drawing, draw_machine);
 }

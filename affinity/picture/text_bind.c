@@ -1,3 +1,5 @@
+/* The table of bindings: a line for all tasks of a node that are bound alike, lines that go on by equal
+ * steps with an ellipsis. */
 #include "affinity/picture/text_bind.h"
 
 #include <stdlib.h>
@@ -33,14 +35,6 @@ struct lines {
 static const char *const heads[COLUMNS] = {"rank", "cpus (OS)", "cores (logical)",
                                            "gpus", "in",        "memory of (OS)"};
 
-static char *text_bind_memory_of(const struct topo *topo, const struct idset *cpus)
-{
-    struct idset *memory = topo_memory_of_cpus(topo, cpus);
-    char *text = idset_empty(memory) ? mem_copy_text("none") : idset_encode_short(memory, MAX_SET);
-    idset_free(memory);
-    return text;
-}
-
 static bool with_memory(const struct drawing *drawing, const struct layout_task *task)
 {
     return drawing->request->parts[task->app].local_memory;
@@ -48,7 +42,6 @@ static bool with_memory(const struct drawing *drawing, const struct layout_task 
 
 static void fill_columns(const struct drawing *drawing, struct line *line, const struct topo *topo)
 {
-    bool local = with_memory(drawing, line->first);
     for (size_t c = 0; c < WHERE; c++)
         line->column[c] = idset_encode_short(line->set[c], MAX_SET);
     if (drawing->layout->gpus_assigned && idset_empty(line->set[GPUS])) {
@@ -56,7 +49,14 @@ static void fill_columns(const struct drawing *drawing, struct line *line, const
         line->column[GPUS] = mem_copy_text("none");
     }
     line->column[WHERE] = levels_where(topo, line->set[CORES]);
-    line->column[MEMORY] = local ? text_bind_memory_of(topo, line->set[CPUS]) : mem_copy_text("");
+    if (!with_memory(drawing, line->first)) {
+        line->column[MEMORY] = mem_copy_text("");
+        return;
+    }
+    struct idset *memory = topo_memory_of_cpus(topo, line->set[CPUS]);
+    line->column[MEMORY] =
+        idset_empty(memory) ? mem_copy_text("none") : idset_encode_short(memory, MAX_SET);
+    idset_free(memory);
 }
 
 static bool is_on_line(const void *owner, uint32_t number, const void *thing)
@@ -68,31 +68,14 @@ static bool is_on_line(const void *owner, uint32_t number, const void *thing)
            with_memory(drawing, a) == with_memory(drawing, b);
 }
 
-static struct line new_line(const struct drawing *drawing, const struct layout_task *task)
-{
-    const struct layout_binding *bound = &drawing->layout->bindings[task->binding];
-    const struct idset *gpus = drawing_gpus(drawing, task);
-    return (struct line){.first = task,
-                         .set = {[RANKS] = idset_new(),
-                                 [CPUS] = idset_copy(bound->cpus),
-                                 [CORES] = idset_copy(bound->cores),
-                                 [GPUS] = gpus ? idset_copy(gpus) : idset_new()}};
-}
-
-/* The most lines that a node can have: tasks of one binding differ in their GPUs and in whether
- * memory is bound. */
-static uint32_t most_lines(const struct layout *layout, uint32_t ntasks)
-{
-    uint64_t most = 2ull * layout->nbindings * (layout->ngpu_sets + 1ull);
-    return most < ntasks ? (uint32_t)most : ntasks;
-}
-
 /* A line for all that have the same cpus, the same GPUs, and memory bound or not, in the order of
  * its first rank. */
 static struct lines collect_lines(const struct drawing *drawing, uint32_t node)
 {
-    uint32_t ntasks = drawing->layout->nodes[node].ntasks;
-    uint32_t most = most_lines(drawing->layout, ntasks);
+    const struct layout *layout = drawing->layout;
+    uint32_t ntasks = layout->nodes[node].ntasks;
+    uint64_t most = 2ull * layout->nbindings * (layout->ngpu_sets + 1ull);
+    most = most < ntasks ? most : ntasks;
     struct hash_table table = {.count = 0};
     struct lines lines = {drawing, node, mem_array(most, sizeof(*lines.list)), 0};
     for (uint32_t i = 0; i < ntasks; i++) {
@@ -100,8 +83,16 @@ static struct lines collect_lines(const struct drawing *drawing, uint32_t node)
         uint64_t hash =
             hash_table_hash(hash_table_hash(0, drawing_binding(drawing, task)), task->gpus);
         uint32_t number = hash_table_intern(&table, hash, is_on_line, &lines, task);
-        if (number == lines.n)
-            lines.list[lines.n++] = new_line(drawing, task);
+        if (number == lines.n) {
+            const struct layout_binding *bound = &layout->bindings[task->binding];
+            const struct idset *gpus = drawing_gpus(drawing, task);
+            lines.list[lines.n++] =
+                (struct line){.first = task,
+                              .set = {[RANKS] = idset_new(),
+                                      [CPUS] = idset_copy(bound->cpus),
+                                      [CORES] = idset_copy(bound->cores),
+                                      [GPUS] = gpus ? idset_copy(gpus) : idset_new()}};
+        }
         idset_add(lines.list[number].set[RANKS], drawing_rank(drawing, node, i));
     }
     hash_table_free(&table);
@@ -110,39 +101,22 @@ static struct lines collect_lines(const struct drawing *drawing, uint32_t node)
     return lines;
 }
 
-static void free_lines(struct lines *lines)
-{
-    for (uint32_t i = 0; i < lines->n; i++) {
-        for (size_t c = 0; c < WHERE; c++)
-            idset_free(lines->list[i].set[c]);
-        for (size_t c = 0; c < COLUMNS; c++)
-            free(lines->list[i].column[c]);
-    }
-    free(lines->list);
-}
-
-/* b is a, with every id `shift` higher. */
-static bool is_shifted(const struct idset *a, const struct idset *b, uint32_t shift)
-{
-    size_t i = 0, j = 0;
-    uint32_t first, last, other_first, other_last;
-    bool more;
-    while ((more = idset_range(a, &i, &first, &last)) ==
-               idset_range(b, &j, &other_first, &other_last) &&
-           more)
-        if (other_first - first != shift || other_last - last != shift)
-            return false;
-    return !more;
-}
-
 /* How much higher the ids of a column of line b are than those of line a, in *shift; false where
  * the sets differ in more than that. */
 static bool find_shift(const struct lines *lines, uint32_t a, uint32_t b, size_t column,
                        uint32_t *shift)
 {
     const struct idset *x = lines->list[a].set[column], *y = lines->list[b].set[column];
+    size_t i = 0, j = 0;
+    uint32_t first, last, other_first, other_last;
+    bool more;
     *shift = idset_first(y) - idset_first(x);
-    return is_shifted(x, y, *shift);
+    while ((more = idset_range(x, &i, &first, &last)) ==
+               idset_range(y, &j, &other_first, &other_last) &&
+           more)
+        if (other_first - first != *shift || other_last - last != *shift)
+            return false;
+    return !more;
 }
 
 /* How many lines from `at` on have the same in a column: the tasks of a core, of a GPU. */
@@ -224,14 +198,6 @@ static void draw_lines(struct buf *out, const struct lines *lines, const size_t 
     }
 }
 
-static bool all_empty(const struct lines *lines, size_t column)
-{
-    for (uint32_t i = 0; i < lines->n; i++)
-        if (*lines->list[i].column[column])
-            return false;
-    return true;
-}
-
 static void draw_bind_node(struct buf *out, const struct drawing *drawing, uint32_t node)
 {
     if (drawing->layout->nodes[node].ntasks > PICTURE_MAX_TASKS) {
@@ -243,16 +209,23 @@ static void draw_bind_node(struct buf *out, const struct drawing *drawing, uint3
     size_t widths[COLUMNS];
     const char *titles[COLUMNS];
     for (size_t c = 0; c < COLUMNS; c++) {
-        titles[c] = c >= GPUS && all_empty(&lines, c) ? "" : heads[c];
-        widths[c] = strlen(titles[c]);
+        size_t widest = 0;
         for (uint32_t i = 0; i < lines.n; i++)
-            if (strlen(lines.list[i].column[c]) > widths[c])
-                widths[c] = strlen(lines.list[i].column[c]);
+            if (strlen(lines.list[i].column[c]) > widest)
+                widest = strlen(lines.list[i].column[c]);
+        titles[c] = c >= GPUS && !widest ? "" : heads[c];
+        widths[c] = widest > strlen(titles[c]) ? widest : strlen(titles[c]);
     }
     buf_printf(out, "  %s:\n", drawing_node(drawing, node)->host);
     draw_line(out, titles, widths);
     draw_lines(out, &lines, widths);
-    free_lines(&lines);
+    for (uint32_t i = 0; i < lines.n; i++) {
+        for (size_t c = 0; c < WHERE; c++)
+            idset_free(lines.list[i].set[c]);
+        for (size_t c = 0; c < COLUMNS; c++)
+            free(lines.list[i].column[c]);
+    }
+    free(lines.list);
 }
 
 void draw_bind(struct buf *out, const struct drawing *drawing)

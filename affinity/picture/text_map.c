@@ -1,3 +1,4 @@
+/* The ranks of each core, in brackets; above them the title and a legend of the signs that came up. */
 #include "affinity/picture/text_map.h"
 
 #include <stdlib.h>

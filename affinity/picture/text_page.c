@@ -1,3 +1,4 @@
+/* Lines of the text picture: wrapped text, and a machine as brackets that are broken where a line ends. */
 #include "affinity/picture/text_page.h"
 
 #include <stdlib.h>
@@ -177,19 +178,6 @@ static void add_box(struct buf *out, const struct frame *frame, const char *labe
     buf_printf(out, " ]%-*s", (int)frame->tail, box_tail(frame, first));
 }
 
-/* The rows of one object of the innermost dividing level, as "label [ cell cell ]". */
-static void draw_box(struct page *page, const struct frame *frame, const char *label,
-                     uint32_t first, uint32_t end)
-{
-    struct buf box = BUF_INIT;
-    add_box(&box, frame, label, first, end);
-    if (page->indent + box.len <= PICTURE_WIDTH)
-        page_word(page, buf_text(&box), "  ");
-    else
-        draw_long_box(page, frame, label, first, end);
-    buf_free(&box);
-}
-
 /* A line for each set of outer objects; they stand in front of its boxes. What the line before
  * already says is left out. */
 static void start_line(struct page *page, const struct frame *frame, uint32_t row)
@@ -291,7 +279,14 @@ void draw_boxes(struct buf *out, const struct boxes *boxes)
             size_t beside = boxes_beside(&frame, row, &longest);
             page_spread(&page, beside, longest + strlen(label) + 3);
         }
-        draw_box(&page, &frame, label, row, end);
+        /* The rows of one object of the innermost dividing level, as "label [ cell cell ]". */
+        struct buf box = BUF_INIT;
+        add_box(&box, &frame, label, row, end);
+        if (page.indent + box.len <= PICTURE_WIDTH)
+            page_word(&page, buf_text(&box), "  ");
+        else
+            draw_long_box(&page, &frame, label, row, end);
+        buf_free(&box);
         free(label);
     }
     trim_lines(out, from);
