@@ -127,15 +127,6 @@ static void choose_take(struct treepool_chosen *chosen, const struct choose_offe
     free(seen);
 }
 
-static void choose_count_slots(struct treepool_chosen *chosen, const struct treepool_nodes *nodes)
-{
-    for (size_t i = 0; i < chosen->nchoices; i++) {
-        const struct treepool_choice *choice = &chosen->choices[i];
-        const struct treepool_plan *plan = nodes->classes[nodes->nodes[choice->node].class].plan;
-        chosen->nslots += plan->pieces[choice->npieces - 1].seats_end;
-    }
-}
-
 bool treepool_choose(struct treepool_nodes *nodes, const struct treepool_ask *ask,
                      struct treepool_chosen *chosen)
 {
@@ -158,7 +149,11 @@ bool treepool_choose(struct treepool_nodes *nodes, const struct treepool_ask *as
     wanted = count_within(per_node ? per_node : ask->pieces, wanted);
     chosen->choices = mem_array(nodes->nnodes, sizeof(*chosen->choices));
     choose_take(chosen, &all, nodes, wanted, per_node != NULL);
-    choose_count_slots(chosen, nodes);
+    for (size_t i = 0; i < chosen->nchoices; i++) {
+        const struct treepool_choice *choice = &chosen->choices[i];
+        const struct treepool_plan *plan = nodes->classes[nodes->nodes[choice->node].class].plan;
+        chosen->nslots += plan->pieces[choice->npieces - 1].seats_end;
+    }
     free(all.offers);
     return wanted > 0;
 }

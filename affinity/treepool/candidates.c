@@ -34,18 +34,6 @@ static struct held_index held_index_new(const struct rset *held)
     return index;
 }
 
-static const struct rset_children *held_find(const struct held_index *index, const char *host)
-{
-    size_t place = host_index_find(index->hosts, host);
-    return place == HOST_INDEX_NONE ? NULL : index->held->nodes[place].children;
-}
-
-static void held_index_free(struct held_index *index)
-{
-    rset_free(index->merged);
-    host_index_free(index->hosts);
-}
-
 /* ---- classes ---- */
 
 struct class_key {
@@ -65,9 +53,19 @@ static bool class_same(const void *owner, uint32_t number, const void *thing)
     return a->own == b->own && a->held == b->held && a->tree == b->tree;
 }
 
-static void class_init(struct treepool_class *class, const struct class_key *key)
+static uint32_t class_of(struct class_maker *maker, const struct class_key *key)
 {
+    struct treepool_nodes *nodes = maker->nodes;
     const struct rset_children *own = key->own, *held = key->held;
+    uint64_t hash = hash_table_hash(
+        hash_table_hash(hash_table_hash(0, (uintptr_t)own), (uintptr_t)held), (uintptr_t)key->tree);
+    uint32_t number = hash_table_intern(&maker->table, hash, class_same, maker->keys, key);
+    if (number < nodes->nclasses)
+        return number;
+    maker->keys = array_grow(maker->keys, number, sizeof(*maker->keys));
+    nodes->classes = array_grow(nodes->classes, number, sizeof(*nodes->classes));
+    maker->keys[number] = *key;
+    struct treepool_class *class = &nodes->classes[nodes->nclasses++];
     *class = (struct treepool_class){.own = own, .tree = key->tree};
     class->cores = idset_subtract(own->cores, held ? held->cores : NULL);
     class->gpus = idset_subtract(own->gpus, held ? held->gpus : NULL);
@@ -75,31 +73,10 @@ static void class_init(struct treepool_class *class, const struct class_key *key
     class->ngpus = (uint32_t)idset_count(class->gpus);
     class->whole =
         !held || (idset_equal(class->cores, own->cores) && idset_equal(class->gpus, own->gpus));
-}
-
-static uint32_t class_of(struct class_maker *maker, const struct class_key *key)
-{
-    struct treepool_nodes *nodes = maker->nodes;
-    uint64_t hash = hash_table_hash(
-        hash_table_hash(hash_table_hash(0, (uintptr_t)key->own), (uintptr_t)key->held),
-        (uintptr_t)key->tree);
-    uint32_t number = hash_table_intern(&maker->table, hash, class_same, maker->keys, key);
-    if (number < nodes->nclasses)
-        return number;
-    maker->keys = array_grow(maker->keys, number, sizeof(*maker->keys));
-    nodes->classes = array_grow(nodes->classes, number, sizeof(*nodes->classes));
-    maker->keys[number] = *key;
-    class_init(&nodes->classes[nodes->nclasses++], key);
     return number;
 }
 
 /* ---- nodes ---- */
-
-static const struct scheduling_tree *node_tree(const struct treepool_nodes *nodes, uint32_t rank)
-{
-    int32_t tree = scheduling_find(nodes->locality, rank);
-    return tree < 0 ? &nodes->alone : &nodes->locality->trees[tree];
-}
 
 /* A node that states less than is asked for is passed over; one that states nothing is not. */
 static bool node_states_enough(struct treepool_nodes *nodes, const struct scheduling_tree *tree,
@@ -113,15 +90,6 @@ static bool node_states_enough(struct treepool_nodes *nodes, const struct schedu
            (!tree->storage || tree->storage >= request->storage);
 }
 
-static void node_add(struct class_maker *maker, const struct rset_node *node,
-                     const struct scheduling_tree *tree, const struct rset_children *held)
-{
-    struct treepool_nodes *nodes = maker->nodes;
-    struct class_key key = {node->children, held, tree};
-    uint32_t class = class_of(maker, &key);
-    nodes->nodes[nodes->nnodes++] = (struct treepool_node){node, class};
-}
-
 static void nodes_collect(struct treepool_nodes *nodes, const struct rset *R,
                           const struct rset *held, const struct request *request,
                           const struct idset *matching)
@@ -133,14 +101,23 @@ static void nodes_collect(struct treepool_nodes *nodes, const struct rset *R,
         const struct rset_node *node = &R->nodes[i];
         if (matching && !idset_has(matching, node->rank))
             continue;
-        const struct scheduling_tree *tree = node_tree(nodes, node->rank);
+        int32_t number = scheduling_find(nodes->locality, node->rank);
+        const struct scheduling_tree *tree =
+            number < 0 ? &nodes->alone : &nodes->locality->trees[number];
         nodes->nmatched++;
-        if (!node_states_enough(nodes, tree, request))
+        if (!node_states_enough(nodes, tree, request)) {
             nodes->nstated++;
-        else
-            node_add(&maker, node, tree, held_find(&index, node->host));
+            continue;
+        }
+        size_t place = host_index_find(index.hosts, node->host);
+        struct class_key key = {node->children,
+                                place == HOST_INDEX_NONE ? NULL : index.held->nodes[place].children,
+                                tree};
+        uint32_t class = class_of(&maker, &key);
+        nodes->nodes[nodes->nnodes++] = (struct treepool_node){node, class};
     }
-    held_index_free(&index);
+    rset_free(index.merged);
+    host_index_free(index.hosts);
     hash_table_free(&maker.table);
     free(maker.keys);
 }

@@ -110,26 +110,6 @@ int treepool_ask_update(struct treepool_ask *ask, struct error *err)
     return 0;
 }
 
-static bool ask_within_exclusive(const struct request *request)
-{
-    bool has = false;
-    for (size_t i = 0; i < request->nwithin; i++)
-        has |= request->within[i].exclusive;
-    return has;
-}
-
-/* What no pool can grant. */
-static int ask_check(const struct treepool_ask *ask, struct error *err)
-{
-    if (!ask->slot.all_cores && !ask->exclusive && !ask->has_exclusive)
-        return error_set(err, "a slot without cores cannot be granted, since every node of a "
-                              "resource set has a core (RFC 20): ask for core=1 in the slot");
-    if (count_lowest(ask->pieces, 1) > TREEPOOL_MAX_SLOTS)
-        return error_set(err, "%u slots are asked for: %u are the most that is granted at a time",
-                         count_lowest(ask->pieces, 1), TREEPOOL_MAX_SLOTS);
-    return 0;
-}
-
 int treepool_ask_make(struct treepool_ask *ask, const struct request *request, uint64_t *work,
                       struct error *err)
 {
@@ -138,7 +118,9 @@ int treepool_ask_make(struct treepool_ask *ask, const struct request *request, u
     need_copy(&ask->slot, &request->slot, &ask->nneeds);
     ask->slot.count = 1;
     ask->exclusive = request->node_exclusive || request->slot.exclusive;
-    ask->has_exclusive = ask_within_exclusive(request) || need_has_exclusive(&ask->slot);
+    ask->has_exclusive = need_has_exclusive(&ask->slot);
+    for (size_t i = 0; i < request->nwithin; i++)
+        ask->has_exclusive |= request->within[i].exclusive;
     ask->slots = count_given(&request->slots) ? &request->slots : &one;
     ask->pieces = request->nwithin ? &request->within[0].count : ask->slots;
     if (!count_given(ask->pieces))
@@ -147,7 +129,14 @@ int treepool_ask_make(struct treepool_ask *ask, const struct request *request, u
         return -1;
     ask->whole_slot = ask->exclusive && !ask->slot.all_cores && !ask->slot.all_gpus &&
                       !ask->slot.ninner && !request->nwithin;
-    return ask_check(ask, err);
+    /* What no pool can grant. */
+    if (!ask->slot.all_cores && !ask->exclusive && !ask->has_exclusive)
+        return error_set(err, "a slot without cores cannot be granted, since every node of a "
+                              "resource set has a core (RFC 20): ask for core=1 in the slot");
+    if (count_lowest(ask->pieces, 1) > TREEPOOL_MAX_SLOTS)
+        return error_set(err, "%u slots are asked for: %u are the most that is granted at a time",
+                         count_lowest(ask->pieces, 1), TREEPOOL_MAX_SLOTS);
+    return 0;
 }
 
 void treepool_ask_clear(struct treepool_ask *ask)
@@ -158,15 +147,11 @@ void treepool_ask_clear(struct treepool_ask *ask)
 
 /* ---- ranges ---- */
 
-static bool count_varies(const struct count *count)
-{
-    return count->max > count->min || (count->set && idset_count(count->set) > 1);
-}
-
 static void ranges_add(struct treepool_range *ranges, size_t *n, const struct count *count,
                        uint32_t *value)
 {
-    if (!count_varies(count))
+    bool varies = count->max > count->min || (count->set && idset_count(count->set) > 1);
+    if (!varies)
         return;
     if (ranges)
         ranges[*n] = (struct treepool_range){count, value};

@@ -142,28 +142,6 @@ static uint32_t first_counted(const struct domain_counts *counts,
     return share->exclusive ? counts->tree->domains[share->domain].up : share->domain;
 }
 
-static bool share_fits(const struct domain_counts *counts, const struct treepool_share *share)
-{
-    for (uint32_t at = first_counted(counts, share);; at = counts->tree->domains[at].up) {
-        if (counts->cores[at] < share->cores || counts->gpus[at] < share->gpus)
-            return false;
-        if (at == share->stop)
-            return true;
-        if (counts->claimed[at])
-            return false;
-    }
-}
-
-/* What a claim stands for: all there is, whatever its slots use of it. */
-static bool claim_domain(struct domain_counts *counts, struct treepool_share *share)
-{
-    if (share->domain == share->stop || !can_claim(counts, share->domain))
-        return false;
-    share->cores = counts->own_cores[share->domain];
-    share->gpus = counts->own_gpus[share->domain];
-    return true;
-}
-
 /* What a domain has is part of what all around it have. */
 static void note_change(struct domain_counts *counts, uint32_t domain)
 {
@@ -247,11 +225,23 @@ void domain_counts_remember(struct domain_counts *counts, uint32_t depth, uint32
 
 bool domain_counts_take(struct domain_counts *counts, struct treepool_share share)
 {
-    if (share.exclusive && !claim_domain(counts, &share))
-        return false;
-    if (!share_fits(counts, &share))
-        return false;
-    for (uint32_t at = first_counted(counts, &share);; at = counts->tree->domains[at].up) {
+    const struct scheduling_domain *domains = counts->tree->domains;
+    if (share.exclusive) { /* a claim stands for all there is, whatever its slots use of it */
+        if (share.domain == share.stop || !can_claim(counts, share.domain))
+            return false;
+        share.cores = counts->own_cores[share.domain];
+        share.gpus = counts->own_gpus[share.domain];
+    }
+    uint32_t first = first_counted(counts, &share);
+    for (uint32_t at = first;; at = domains[at].up) {
+        if (counts->cores[at] < share.cores || counts->gpus[at] < share.gpus)
+            return false;
+        if (at == share.stop)
+            break;
+        if (counts->claimed[at])
+            return false;
+    }
+    for (uint32_t at = first;; at = domains[at].up) {
         counts->cores[at] -= share.cores;
         counts->gpus[at] -= share.gpus;
         if (at == share.stop)
@@ -267,20 +257,6 @@ bool domain_counts_take(struct domain_counts *counts, struct treepool_share shar
     return true;
 }
 
-static void give_back(struct domain_counts *counts, const struct treepool_share *share)
-{
-    if (share->exclusive)
-        counts->claimed[share->domain] = false;
-    note_change(counts, share->domain);
-    mark_share(counts, share, (uint64_t)-1);
-    for (uint32_t at = first_counted(counts, share);; at = counts->tree->domains[at].up) {
-        counts->cores[at] += share->cores;
-        counts->gpus[at] += share->gpus;
-        if (at == share->stop)
-            break;
-    }
-}
-
 size_t domain_counts_ntaken(const struct domain_counts *counts)
 {
     return counts->nshares;
@@ -293,8 +269,19 @@ const struct treepool_share *domain_counts_taken(const struct domain_counts *cou
 
 void domain_counts_undo(struct domain_counts *counts, size_t ntaken)
 {
-    while (counts->nshares > ntaken)
-        give_back(counts, &counts->shares[--counts->nshares]);
+    while (counts->nshares > ntaken) {
+        const struct treepool_share *share = &counts->shares[--counts->nshares];
+        if (share->exclusive)
+            counts->claimed[share->domain] = false;
+        note_change(counts, share->domain);
+        mark_share(counts, share, (uint64_t)-1);
+        for (uint32_t at = first_counted(counts, share);; at = counts->tree->domains[at].up) {
+            counts->cores[at] += share->cores;
+            counts->gpus[at] += share->gpus;
+            if (at == share->stop)
+                break;
+        }
+    }
 }
 
 /* How much a domain can hold at most, by what is left there. */
@@ -342,16 +329,6 @@ static uint32_t room_inner(struct domain_counts *counts, const struct treepool_n
     return low;
 }
 
-/* As often as all that a need has inside fits, at most so often as the need itself does. */
-static uint32_t room_all_inner(struct domain_counts *counts, const struct treepool_need *need,
-                               uint32_t domain, uint32_t most)
-{
-    uint32_t first = need->locality ? domain + 1 : domain; /* a slot may lie in what it needs */
-    for (size_t i = 0; i < need->ninner && most; i++)
-        most = room_inner(counts, &need->inner[i], first, counts->tree->domains[domain].end, most);
-    return most;
-}
-
 uint32_t domain_counts_room(struct domain_counts *counts, const struct treepool_need *need,
                             uint32_t domain)
 {
@@ -366,7 +343,13 @@ uint32_t domain_counts_room(struct domain_counts *counts, const struct treepool_
     if (!*known)
         *known = mem_array(counts->room, sizeof(**known));
     struct known_room *here = &(*known)[domain];
-    if (here->when < counts->changed[domain])
-        *here = (struct known_room){counts->now, room_all_inner(counts, need, domain, most)};
-    return here->room;
+    if (here->when >= counts->changed[domain])
+        return here->room;
+    /* As often as all that the need has inside fits. */
+    uint32_t first = need->locality ? domain + 1 : domain; /* a slot may lie in what it needs */
+    uint32_t end = counts->tree->domains[domain].end;
+    for (size_t i = 0; i < need->ninner && most; i++)
+        most = room_inner(counts, &need->inner[i], first, end, most);
+    *here = (struct known_room){counts->now, most};
+    return most;
 }

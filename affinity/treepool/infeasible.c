@@ -21,18 +21,14 @@ static const char *treepool_plural(uint64_t n)
 
 /* ---- what is asked for, in words ---- */
 
-static void why_amount(struct buf *out, uint32_t cores, uint32_t gpus)
-{
-    if (cores)
-        buf_printf(out, "%u core%s", cores, treepool_plural(cores));
-    if (gpus)
-        buf_printf(out, "%s%u GPU%s", cores ? " and " : "", gpus, treepool_plural(gpus));
-}
-
 /* "4 cores and 1 GPU", "2 numa of 4 cores", "1 free socket". */
 static void why_need(struct buf *out, const struct treepool_need *need)
 {
-    why_amount(out, need->cores, need->gpus);
+    if (need->cores)
+        buf_printf(out, "%u core%s", need->cores, treepool_plural(need->cores));
+    if (need->gpus)
+        buf_printf(out, "%s%u GPU%s", need->cores ? " and " : "", need->gpus,
+                   treepool_plural(need->gpus));
     for (size_t i = 0; i < need->ninner; i++) {
         const struct treepool_need *inner = &need->inner[i];
         const char *name = inner->locality;
@@ -44,28 +40,11 @@ static void why_need(struct buf *out, const struct treepool_need *need)
     }
 }
 
-/* " in each of 2 \"socket\"", for all that stands between node and slot. */
-static void why_within(struct buf *out, const struct treepool_ask *ask)
-{
-    const struct request *request = ask->request;
-    for (size_t i = request->nwithin; i > 0; i--) {
-        const struct request_within *within = &request->within[i - 1];
-        char *count = count_encode(&within->count);
-        buf_printf(out, " in each of %s %s%s", count, within->exclusive ? "entirely free " : "",
-                   excerpt(within->locality, strlen(within->locality)).text);
-        free(count);
-    }
-}
-
-static char *why_count(const struct count *count)
-{
-    return count->max ? count_encode(count) : mem_copy_text("1");
-}
-
 /* "4 slots of 8 cores and 1 GPU", "2 slots of 4 cores in each of 2 socket" */
 static void why_slots(struct buf *out, const struct treepool_ask *ask)
 {
-    char *count = why_count(ask->slots);
+    const struct request *request = ask->request;
+    char *count = ask->slots->max ? count_encode(ask->slots) : mem_copy_text("1");
     if (ask->whole_slot) {
         buf_printf(out, "%s whole node%s", count, strcmp(count, "1") == 0 ? "" : "s");
     } else {
@@ -73,7 +52,13 @@ static void why_slots(struct buf *out, const struct treepool_ask *ask)
         why_need(out, &ask->slot);
     }
     free(count);
-    why_within(out, ask);
+    for (size_t i = request->nwithin; i > 0; i--) { /* all that stands between node and slot */
+        const struct request_within *within = &request->within[i - 1];
+        count = count_encode(&within->count);
+        buf_printf(out, " in each of %s %s%s", count, within->exclusive ? "entirely free " : "",
+                   excerpt(within->locality, strlen(within->locality)).text);
+        free(count);
+    }
 }
 
 /* ---- the largest there is ---- */
@@ -155,22 +140,16 @@ static bool why_is_listed(const char *const *names, size_t n, const char *name)
     return false;
 }
 
-static size_t why_names(const struct treepool_nodes *nodes, const char **names)
+static void why_no_name(const struct treepool_nodes *nodes, const char *missing, struct error *err)
 {
+    const char *names[WHY_MAX_NAMES];
+    struct excerpt quoted = excerpt(missing, strlen(missing));
+    struct buf list = BUF_INIT;
     size_t n = 0;
     for (uint32_t i = 0; i < nodes->nclasses; i++)
         for (uint32_t j = 1; j < nodes->classes[i].tree->ndomains && n < WHY_MAX_NAMES; j++)
             if (!why_is_listed(names, n, nodes->classes[i].tree->domains[j].name))
                 names[n++] = nodes->classes[i].tree->domains[j].name;
-    return n;
-}
-
-static void why_no_name(const struct treepool_nodes *nodes, const char *missing, struct error *err)
-{
-    const char *names[WHY_MAX_NAMES];
-    struct excerpt quoted = excerpt(missing, strlen(missing));
-    size_t n = why_names(nodes, names);
-    struct buf list = BUF_INIT;
     for (size_t i = 0; i < n; i++)
         buf_printf(&list, "%s%s", i ? ", " : "", excerpt(names[i], strlen(names[i])).text);
     if (n)

@@ -127,12 +127,6 @@ static bool take_item(struct seating *s, uint32_t index)
     return false;
 }
 
-/* Like slots come in order of their first domains, so that no arrangement is tried twice. */
-static bool seat_is_repeated(const struct seating *s, uint32_t index, uint32_t domain)
-{
-    return index == 0 && s->slot > 0 && domain < (seat_chosen(s) - s->packing->ask->nitems)[0];
-}
-
 static bool seat_item(struct seating *s, uint32_t index);
 
 /* The rest of the slot with this item in each of the domains that are left for it. */
@@ -143,7 +137,9 @@ static bool seat_item_in(struct seating *s, uint32_t index, const struct seat_li
     uint32_t first = item->before == TREEPOOL_NONE ? 0 : at[item->before] + 1;
     for (uint32_t i = first; i + item->after < list->count && *s->tries; i++) {
         struct packing_mark mark = packing_mark(s->packing);
-        if (seat_is_repeated(s, index, list->domains[i]))
+        /* Like slots come in order of their first domains, so that no arrangement is tried twice. */
+        if (index == 0 && s->slot > 0 &&
+            list->domains[i] < (seat_chosen(s) - s->packing->ask->nitems)[0])
             continue;
         at[index] = i;
         seat_chosen(s)[index] = list->domains[i];
@@ -157,19 +153,16 @@ static bool seat_item_in(struct seating *s, uint32_t index, const struct seat_li
     return false;
 }
 
-static void add_seat(struct packing *packing, uint32_t level)
-{
-    packing->seats = array_reserve(packing->seats, &packing->seats_capacity, packing->nseats + 1,
-                                   sizeof(*packing->seats));
-    packing->seats[packing->nseats++] =
-        (struct treepool_seat){level, (uint32_t)domain_counts_ntaken(packing->counts)};
-}
-
 static bool seat_item(struct seating *s, uint32_t index)
 {
     const struct treepool_ask *ask = s->packing->ask;
     if (index == ask->nitems) {
-        add_seat(s->packing, s->packing->tree->domains[s->home].height);
+        struct packing *packing = s->packing;
+        packing->seats = array_reserve(packing->seats, &packing->seats_capacity,
+                                       packing->nseats + 1, sizeof(*packing->seats));
+        packing->seats[packing->nseats++] =
+            (struct treepool_seat){packing->tree->domains[s->home].height,
+                                   (uint32_t)domain_counts_ntaken(packing->counts)};
         s->slot++;
         if (s->slot == s->nslots || seat_slot(s))
             return true;
@@ -301,17 +294,6 @@ static uint32_t plan_go(const struct plan_scope *in, const struct plan_way *way,
                          : plan_in_home(in, in->scope, way->manner, wanted);
 }
 
-/* More than the best way gave, if they can be arranged at all. */
-static uint32_t plan_exactly(const struct plan_scope *in, uint32_t least, uint32_t most)
-{
-    uint32_t nitems = in->packing->ask->nitems;
-    for (uint32_t n = most; n >= least; n--)
-        if ((uint64_t)n * nitems <= EXACT_ITEMS &&
-            seat_exactly(in->packing, in->scope, in->stop, n))
-            return n;
-    return 0;
-}
-
 static uint32_t plan_slots(const struct plan_scope *in, uint32_t wanted)
 {
     struct packing *packing = in->packing;
@@ -328,8 +310,12 @@ static uint32_t plan_slots(const struct plan_scope *in, uint32_t wanted)
         if (n > best)
             best = n, best_way = i;
     }
-    n = plan_exactly(in, best + 1, wanted);
-    return n ? n : plan_go(in, &plan_ways[best_way], best);
+    /* More than the best way gave, if they can be arranged at all. */
+    for (n = wanted; n > best; n--)
+        if ((uint64_t)n * packing->ask->nitems <= EXACT_ITEMS &&
+            seat_exactly(packing, in->scope, in->stop, n))
+            return n;
+    return plan_go(in, &plan_ways[best_way], best);
 }
 
 /* ---- localities between node and slot ---- */
@@ -435,15 +421,6 @@ static void plan_add_piece(struct packing *packing, struct treepool_piece piece)
     packing->pieces[packing->npieces++] = piece;
 }
 
-static void plan_add_domain(struct packing *packing, size_t first)
-{
-    struct treepool_piece piece = {.level = plan_level(packing, first),
-                                   .nslots = (uint32_t)(packing->nseats - first),
-                                   .seats_end = (uint32_t)packing->nseats,
-                                   .shares_end = (uint32_t)domain_counts_ntaken(packing->counts)};
-    plan_add_piece(packing, piece);
-}
-
 static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t wanted)
 {
     struct packing *packing = in->packing;
@@ -461,7 +438,12 @@ static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t 
         if (!plan_enter(in, depth, trials[i].domain))
             continue;
         if (depth == 0)
-            plan_add_domain(packing, first);
+            plan_add_piece(packing,
+                           (struct treepool_piece){
+                               .level = plan_level(packing, first),
+                               .nslots = (uint32_t)(packing->nseats - first),
+                               .seats_end = (uint32_t)packing->nseats,
+                               .shares_end = (uint32_t)domain_counts_ntaken(packing->counts)});
         n++;
     }
     free(trials);
@@ -470,28 +452,12 @@ static uint32_t plan_within(const struct plan_scope *in, size_t depth, uint32_t 
 
 /* ---- the plan of a node ---- */
 
-static void plan_add_slots(struct packing *packing)
-{
-    for (uint32_t i = 0; i < packing->nseats; i++)
-        plan_add_piece(packing, (struct treepool_piece){.level = packing->seats[i].level,
-                                                        .nslots = 1,
-                                                        .seats_end = i + 1,
-                                                        .shares_end = packing->seats[i].end});
-}
-
 static void *plan_copy(const void *from, size_t count, size_t size)
 {
     void *to = mem_array(count, size);
     if (count)
         memcpy(to, from, count * size);
     return to;
-}
-
-/* A slot that asks for nothing has a node to itself. */
-static uint32_t plan_wanted(const struct treepool_ask *ask)
-{
-    uint32_t most = ask->whole_slot ? 1 : ask->pieces->max;
-    return most < TREEPOOL_MAX_SLOTS ? most : TREEPOOL_MAX_SLOTS;
 }
 
 struct packing *packing_new(const struct treepool_ask *ask)
@@ -521,9 +487,15 @@ struct treepool_plan *packing_plan(struct packing *packing, const struct treepoo
     domain_counts_load(packing->counts, class);
     packing->tree = class->tree;
     packing->nseats = packing->npieces = 0;
-    plan_within(&(struct plan_scope){packing, 0, 0}, 0, plan_wanted(ask));
-    if (!ask->request->nwithin)
-        plan_add_slots(packing);
+    /* A slot that asks for nothing has a node to itself. */
+    uint32_t most = ask->whole_slot ? 1 : ask->pieces->max;
+    most = most < TREEPOOL_MAX_SLOTS ? most : TREEPOOL_MAX_SLOTS;
+    plan_within(&(struct plan_scope){packing, 0, 0}, 0, most);
+    for (uint32_t i = 0; !ask->request->nwithin && i < packing->nseats; i++)
+        plan_add_piece(packing, (struct treepool_piece){.level = packing->seats[i].level,
+                                                        .nslots = 1,
+                                                        .seats_end = i + 1,
+                                                        .shares_end = packing->seats[i].end});
     plan->npieces = (uint32_t)packing->npieces;
     plan->pieces = plan_copy(packing->pieces, packing->npieces, sizeof(*plan->pieces));
     plan->seats = plan_copy(packing->seats, packing->nseats, sizeof(*plan->seats));

@@ -1,3 +1,4 @@
+/* A shape to a request: down to the slot, vertex by vertex; what is above it are nodes and localities. */
 #include "affinity/treepool/request.h"
 
 #include <stdlib.h>
@@ -81,10 +82,20 @@ static int request_set_count(const struct request_walk *walk, const struct shape
     return 0;
 }
 
-/* cluster, rack and so on: only their count means something. */
-static int request_pass_container(struct request_walk *walk, const struct shape_vertex *vertex)
+/* What may be above a node, or above a slot where there is no node: cluster, rack and so on, of which only
+ * the count means something. */
+static int request_pass_above(struct request_walk *walk, const struct shape_vertex *vertex)
 {
     struct excerpt type = excerpt(vertex->type, strlen(vertex->type));
+    bool node_follows = request_find_node(vertex->with, vertex->nwith) != NULL;
+    enum request_kind kind = request_kind(vertex);
+    if (kind != REQUEST_CONTAINER && node_follows && kind != REQUEST_OTHER)
+        return shape_refuse(walk->shape, vertex, walk->err, "a node cannot stand in %s", type.text);
+    if (kind != REQUEST_CONTAINER && !node_follows)
+        return shape_refuse(walk->shape, vertex, walk->err,
+                            "%s in front of the slot lies in no node; node/socket/slot, for "
+                            "example, says in which",
+                            type.text);
     if (vertex->exclusive == SHAPE_EXCLUSIVE)
         return shape_refuse(walk->shape, vertex, walk->err,
                             "%s cannot be had as a whole; node{x} can", type.text);
@@ -94,28 +105,6 @@ static int request_pass_container(struct request_walk *walk, const struct shape_
                             "single number",
                             type.text);
     return request_multiply(walk, vertex, &walk->factor, vertex->count.min);
-}
-
-static int request_refuse_above(const struct request_walk *walk, const struct shape_vertex *vertex,
-                                bool node_follows)
-{
-    struct excerpt type = excerpt(vertex->type, strlen(vertex->type));
-    if (node_follows)
-        return shape_refuse(walk->shape, vertex, walk->err, "a node cannot stand in %s", type.text);
-    return shape_refuse(walk->shape, vertex, walk->err,
-                        "%s in front of the slot lies in no node; node/socket/slot, for example, "
-                        "says in which",
-                        type.text);
-}
-
-/* What may be above a node, or above a slot where there is no node. */
-static int request_pass_above(struct request_walk *walk, const struct shape_vertex *vertex)
-{
-    bool node_follows = request_find_node(vertex->with, vertex->nwith) != NULL;
-    enum request_kind kind = request_kind(vertex);
-    if (kind == REQUEST_CONTAINER || (kind == REQUEST_OTHER && node_follows))
-        return request_pass_container(walk, vertex);
-    return request_refuse_above(walk, vertex, node_follows);
 }
 
 static int request_pass_node(struct request_walk *walk, const struct shape_vertex *node)
@@ -227,22 +216,18 @@ static bool request_has_cores(const struct request_need *need)
     return has;
 }
 
-/* A slot that is all of a node has all its cores, whatever else is counted. */
-static void request_take_all_cores(struct request_need *slot)
-{
-    if ((slot->gpus.max || slot->ninner) && !request_has_cores(slot))
-        slot->cores = (struct count){1, COUNT_UNBOUNDED, '+', 1, NULL};
-}
-
+/* A slot that is all of a node has all its cores, whatever else is counted; any other needs one. */
 static int request_settle_slot(struct request_walk *walk, bool whole)
 {
     struct request_need *slot = &walk->request->slot;
-    if (whole)
-        request_take_all_cores(slot);
-    else if (!request_has_cores(slot))
+    bool empty = !slot->gpus.max && !slot->ninner;
+    if (request_has_cores(slot) || (whole && empty))
+        return 0;
+    if (!whole)
         return shape_refuse(walk->shape, walk->slot, walk->err,
                             "a task runs on a core, and there is none in this slot; "
                             "expected, for example, slot/[core;gpu]");
+    slot->cores = (struct count){1, COUNT_UNBOUNDED, '+', 1, NULL};
     return 0;
 }
 

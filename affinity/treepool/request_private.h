@@ -30,7 +30,6 @@ struct request_walk {
     uint64_t factor;    /* of the counts above the node, or above the slot where no node is */
     uint64_t multitude; /* how many of what is looked at a node has, at least */
     bool below_node;
-    bool node_in_slot;
     struct error *err;
 };
 

@@ -36,27 +36,23 @@ static int request_add_units(struct request_walk *walk, struct count *units,
     return 0;
 }
 
-static int request_refuse_other(struct request_walk *walk, const struct shape_vertex *vertex)
-{
-    const char *near = request_near(vertex->type);
-    struct excerpt type = excerpt(vertex->type, strlen(vertex->type));
-    if (near)
-        return shape_refuse(walk->shape, vertex, walk->err,
-                            "no resource %s is known here; %s may be meant", type.text, near);
-    return shape_refuse(walk->shape, vertex, walk->err,
-                        "no resource %s is known here; if it is a locality of your nodes say "
-                        "what of it: the whole, {x}, or cores in it, /core=2",
-                        type.text);
-}
-
 /* A locality in which nothing is counted is meant as a whole, as is all in a slot (RFC 14). */
 static int request_settle_empty(struct request_walk *walk, struct request_need *need,
                                 const struct shape_vertex *vertex)
 {
     if (need->exclusive || need->cores.max || need->gpus.max || need->ninner)
         return 0;
-    if (request_kind(vertex) == REQUEST_OTHER)
-        return request_refuse_other(walk, vertex);
+    if (request_kind(vertex) == REQUEST_OTHER) {
+        const char *near = request_near(vertex->type);
+        struct excerpt type = excerpt(vertex->type, strlen(vertex->type));
+        if (near)
+            return shape_refuse(walk->shape, vertex, walk->err,
+                                "no resource %s is known here; %s may be meant", type.text, near);
+        return shape_refuse(walk->shape, vertex, walk->err,
+                            "no resource %s is known here; if it is a locality of your nodes say "
+                            "what of it: the whole, {x}, or cores in it, /core=2",
+                            type.text);
+    }
     if (vertex->exclusive == SHAPE_SHARED)
         return shape_refuse(walk->shape, vertex, walk->err,
                             "%s is shared, and nothing in it is counted; expected, for example, "
@@ -66,23 +62,15 @@ static int request_settle_empty(struct request_walk *walk, struct request_need *
     return 0;
 }
 
-static struct request_need *request_add_inner(struct request_need *need,
-                                              const struct shape_vertex *vertex)
-{
-    size_t n = need->ninner;
-    need->inner = array_grow(need->inner, n, sizeof(*need->inner));
-    struct request_need *inner = &need->inner[need->ninner++];
-    *inner = (struct request_need){.locality = mem_copy_text(vertex->type),
-                                   .count = count_copy(&vertex->count),
-                                   .exclusive = vertex->exclusive == SHAPE_EXCLUSIVE};
-    return inner;
-}
-
 static int request_add_locality(struct request_walk *walk, struct request_need *need,
                                 const struct shape_vertex *vertex)
 {
     uint64_t before = walk->multitude;
-    struct request_need *inner = request_add_inner(need, vertex);
+    need->inner = array_grow(need->inner, need->ninner, sizeof(*need->inner));
+    struct request_need *inner = &need->inner[need->ninner++];
+    *inner = (struct request_need){.locality = mem_copy_text(vertex->type),
+                                   .count = count_copy(&vertex->count),
+                                   .exclusive = vertex->exclusive == SHAPE_EXCLUSIVE};
     if (request_multiply(walk, vertex, &walk->multitude, vertex->count.min) < 0 ||
         request_fill(walk, inner, vertex->with, vertex->nwith) < 0)
         return -1;

@@ -174,18 +174,6 @@ static int fill_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A claim for no slot by itself: the node's R has all of it. */
-static void fill_claim(struct filler *f, const struct treepool_share *share)
-{
-    const struct scheduling_domain *domain = &f->class->tree->domains[share->domain];
-    struct idset *cores = idset_intersect(f->class->cores, domain->cores);
-    struct idset *gpus = idset_intersect(f->class->gpus, domain->gpus);
-    idset_add_set(f->fill->all_cores, cores);
-    idset_add_set(f->fill->all_gpus, gpus);
-    idset_free(cores);
-    idset_free(gpus);
-}
-
 static void fill_sum(struct filler *f, const struct treepool_ask *ask, uint32_t nshares)
 {
     struct treepool_fill *fill = f->fill;
@@ -201,9 +189,19 @@ static void fill_sum(struct filler *f, const struct treepool_ask *ask, uint32_t 
     idset_add_set(fill->all_gpus, gpus);
     idset_free(cores);
     idset_free(gpus);
-    for (uint32_t i = 0; i < nshares; i++)
-        if (class->plan->shares[i].slot == TREEPOOL_NONE)
-            fill_claim(f, &class->plan->shares[i]);
+    for (uint32_t i = 0; i < nshares; i++) {
+        const struct treepool_share *share = &class->plan->shares[i];
+        if (share->slot != TREEPOOL_NONE)
+            continue;
+        /* A claim for no slot by itself: the node's R has all of it. */
+        const struct scheduling_domain *domain = &class->tree->domains[share->domain];
+        cores = idset_intersect(class->cores, domain->cores);
+        gpus = idset_intersect(class->gpus, domain->gpus);
+        idset_add_set(fill->all_cores, cores);
+        idset_add_set(fill->all_gpus, gpus);
+        idset_free(cores);
+        idset_free(gpus);
+    }
 }
 
 static struct treepool_fill *fill_new(const struct treepool_plan *plan, uint32_t npieces)

@@ -34,22 +34,16 @@ static bool pool_holds(struct treepool_nodes *nodes, struct treepool_ask *ask,
     return same;
 }
 
-static uint32_t pool_most(const struct treepool_nodes *nodes)
-{
-    uint32_t most = SCHEDULING_MAX_DOMAINS;
-    for (uint32_t i = 0; i < nodes->nclasses; i++) {
-        const struct treepool_class *class = &nodes->classes[i];
-        most = class->ncores > most ? class->ncores : most;
-        most = class->ngpus > most ? class->ngpus : most;
-    }
-    return most;
-}
-
 /* The largest value of a range that costs no slot. */
 static void pool_raise(struct treepool_nodes *nodes, struct treepool_ask *ask,
                        const struct treepool_range *range, const struct treepool_chosen *least)
 {
-    uint32_t low = *range->value, high = pool_most(nodes);
+    uint32_t low = *range->value, high = SCHEDULING_MAX_DOMAINS;
+    for (uint32_t i = 0; i < nodes->nclasses; i++) {
+        const struct treepool_class *class = &nodes->classes[i];
+        high = class->ncores > high ? class->ncores : high;
+        high = class->ngpus > high ? class->ngpus : high;
+    }
     while (low < high) {
         uint32_t middle = high - (high - low) / 2;
         uint32_t value = count_within(range->count, middle);
@@ -122,31 +116,9 @@ static const struct treepool_fill *grant_fill(struct treepool_nodes *nodes,
     return treepool_fill(class, ask, choice->npieces);
 }
 
-static void grant_slots(struct treepool_grant *grant, struct treepool_nodes *nodes,
-                        const struct treepool_ask *ask, const struct treepool_choice *choice)
-{
-    const struct treepool_fill *fill = grant_fill(nodes, ask, choice);
-    uint32_t rank = nodes->nodes[choice->node].node->rank;
-    for (uint32_t i = 0; i < fill->nslots; i++)
-        grant->slots[grant->nslots++] =
-            (struct treepool_slot){rank, idset_copy(fill->cores[i]), idset_copy(fill->gpus[i])};
-}
-
 static bool grant_keep(const struct rset_node *node, void *arg)
 {
     return rset_find_rank(arg, node->rank) != NULL;
-}
-
-/* Properties of the ranks that are granted, less those of the instance. */
-static json_t *grant_properties(const struct rset *R, struct rset *granted)
-{
-    if (!R->properties)
-        return NULL;
-    struct rset *kept = rset_select(R, grant_keep, granted);
-    rset_drop_local_properties(kept);
-    json_t *properties = json_incref(kept->properties);
-    rset_free(kept);
-    return properties;
 }
 
 static struct rset *grant_R(const struct rset *R, struct treepool_nodes *nodes,
@@ -167,7 +139,12 @@ static struct rset *grant_R(const struct rset *R, struct treepool_nodes *nodes,
     granted->starttime = R->starttime;
     granted->expiration = R->expiration;
     granted->nslots = chosen->nslots;
-    granted->properties = grant_properties(R, granted);
+    if (R->properties) { /* of the ranks that are granted, less those of the instance */
+        struct rset *kept = rset_select(R, grant_keep, granted);
+        rset_drop_local_properties(kept);
+        granted->properties = json_incref(kept->properties);
+        rset_free(kept);
+    }
     granted->scheduling = scheduling_trim(R->scheduling, granted);
     return granted;
 }
@@ -179,8 +156,14 @@ static struct treepool_grant *grant_new(const struct rset *R, struct treepool_no
     struct treepool_grant *grant = mem_alloc(sizeof(*grant));
     grant->R = grant_R(R, nodes, ask, chosen);
     grant->slots = mem_array(chosen->nslots, sizeof(*grant->slots));
-    for (size_t i = 0; i < chosen->nchoices; i++)
-        grant_slots(grant, nodes, ask, &chosen->choices[i]);
+    for (size_t i = 0; i < chosen->nchoices; i++) {
+        const struct treepool_choice *choice = &chosen->choices[i];
+        const struct treepool_fill *fill = grant_fill(nodes, ask, choice);
+        uint32_t rank = nodes->nodes[choice->node].node->rank;
+        for (uint32_t slot = 0; slot < fill->nslots; slot++)
+            grant->slots[grant->nslots++] = (struct treepool_slot){
+                rank, idset_copy(fill->cores[slot]), idset_copy(fill->gpus[slot])};
+    }
     return grant;
 }
 
