@@ -1,3 +1,4 @@
+/* Constraints as a tree, from and to JSON, and the ranks of R that one lets through. */
 #include "affinity/resource/constraint.h"
 
 #include <stdlib.h>
@@ -47,49 +48,29 @@ void constraint_add(struct constraint *to, struct constraint *part)
     to->parts[to->nparts++] = part;
 }
 
-static int constraint_add_property(const char *value, struct error *err)
-{
-    if (value[*value == '^'])
-        return 0;
-    return error_set(err, "constraint: a property's name is missing%s",
-                     *value ? " behind ^" : " between the quotes");
-}
-
-static int constraint_add_ranks(struct constraint *leaf, const char *value, struct error *err)
-{
-    struct idset *more = idset_decode(value, err);
-    if (!more)
-        return error_prefix(err, "constraint: ranks");
-    leaf->ranks = array_grow(leaf->ranks, leaf->nranks, sizeof(struct idset *));
-    leaf->ranks[leaf->nranks++] = more;
-    return 0;
-}
-
-static int constraint_add_hosts(struct constraint *leaf, const char *value, size_t *nhosts,
-                                struct error *err)
-{
-    size_t before = hostlist_count(leaf->hosts);
-    if (hostlist_append_text(leaf->hosts, value, err) < 0)
-        return error_prefix(err, "constraint: hosts");
-    *nhosts += hostlist_count(leaf->hosts) - before;
-    if (*nhosts <= CONSTRAINT_MAX_HOSTS)
-        return 0;
-    return error_set(err, "constraint: more than %u hosts in all", CONSTRAINT_MAX_HOSTS);
-}
-
 int constraint_add_value(struct constraint *leaf, const char *value, size_t *nhosts,
                          struct error *err)
 {
-    int rc = 0;
-    if (leaf->kind == CONSTRAINT_PROPERTIES)
-        rc = constraint_add_property(value, err);
-    else if (leaf->kind == CONSTRAINT_RANKS)
-        rc = constraint_add_ranks(leaf, value, err);
-    else
-        rc = constraint_add_hosts(leaf, value, nhosts, err);
-    if (rc == 0)
-        json_array_append_new(leaf->values, json_string(value));
-    return rc;
+    if (leaf->kind == CONSTRAINT_PROPERTIES) {
+        if (!value[*value == '^'])
+            return error_set(err, "constraint: a property's name is missing%s",
+                             *value ? " behind ^" : " between the quotes");
+    } else if (leaf->kind == CONSTRAINT_RANKS) {
+        struct idset *more = idset_decode(value, err);
+        if (!more)
+            return error_prefix(err, "constraint: ranks");
+        leaf->ranks = array_grow(leaf->ranks, leaf->nranks, sizeof(struct idset *));
+        leaf->ranks[leaf->nranks++] = more;
+    } else {
+        size_t before = hostlist_count(leaf->hosts);
+        if (hostlist_append_text(leaf->hosts, value, err) < 0)
+            return error_prefix(err, "constraint: hosts");
+        *nhosts += hostlist_count(leaf->hosts) - before;
+        if (*nhosts > CONSTRAINT_MAX_HOSTS)
+            return error_set(err, "constraint: more than %u hosts in all", CONSTRAINT_MAX_HOSTS);
+    }
+    json_array_append_new(leaf->values, json_string(value));
+    return 0;
 }
 
 /* Constraints from and to JSON (RFC 31). */
@@ -139,18 +120,12 @@ static int constraint_read_values(struct constraint_reader *in, struct constrain
     return 0;
 }
 
-static enum constraint_kind constraint_find_kind(const char *name)
-{
-    unsigned kind = 0;
-    while (kind < CONSTRAINT_KINDS && strcmp(constraint_names[kind], name) != 0)
-        kind++;
-    return (enum constraint_kind)kind;
-}
-
 static struct constraint *constraint_read_operator(struct constraint_reader *in, const char *name,
                                                    const json_t *values, size_t depth)
 {
-    enum constraint_kind kind = constraint_find_kind(name);
+    enum constraint_kind kind = 0;
+    while (kind < CONSTRAINT_KINDS && strcmp(constraint_names[kind], name) != 0)
+        kind++;
     if (kind == CONSTRAINT_KINDS)
         error_set(in->err,
                   "constraint: unknown operator %s (expected and, or, not, properties, hostlist or "
@@ -300,23 +275,6 @@ static int constraint_compare_properties(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static void constraint_sort_properties(struct constraint_world *world)
-{
-    const char *name;
-    json_t *value;
-    world->properties =
-        mem_array(json_object_size(world->R->properties), sizeof(*world->properties));
-    json_object_foreach(world->R->properties, name, value)
-    {
-        if (json_is_string(value))
-            world->properties[world->nproperties++] =
-                (struct constraint_property){.name = name, .text = json_string_value(value)};
-    }
-    if (world->nproperties)
-        qsort(world->properties, world->nproperties, sizeof(*world->properties),
-              constraint_compare_properties);
-}
-
 struct constraint_name { /* what is looked for in the world */
     const struct constraint_world *world;
     const char *name;
@@ -391,39 +349,30 @@ static int constraint_compare_hosts(const void *a, const void *b)
     return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void constraint_sort_hosts(struct constraint_world *world)
-{
-    const struct rset *R = world->R;
-    world->hosts = mem_array(R->nnodes, sizeof(*world->hosts));
-    for (size_t i = 0; i < R->nnodes; i++)
-        world->hosts[i] = (struct constraint_host){R->nodes[i].host, R->nodes[i].rank};
-    if (R->nnodes)
-        qsort(world->hosts, R->nnodes, sizeof(*world->hosts), constraint_compare_hosts);
-}
-
 static bool constraint_host_before(const void *arg, size_t i)
 {
     const struct constraint_name *wanted = arg;
     return strcmp(wanted->world->hosts[i].name, wanted->name) < 0;
 }
 
-static size_t constraint_first_host(const struct constraint_world *world, const char *name)
-{
-    return search_first(world->R->nnodes, constraint_host_before,
-                        &(struct constraint_name){world, name});
-}
-
 static struct idset *constraint_eval_hosts(const struct constraint *constraint,
                                            struct constraint_world *world)
 {
+    const struct rset *R = world->R;
+    if (!world->hosts) {
+        world->hosts = mem_array(R->nnodes, sizeof(*world->hosts));
+        for (size_t i = 0; i < R->nnodes; i++)
+            world->hosts[i] = (struct constraint_host){R->nodes[i].host, R->nodes[i].rank};
+        if (R->nnodes)
+            qsort(world->hosts, R->nnodes, sizeof(*world->hosts), constraint_compare_hosts);
+    }
     struct constraint_sets sets = {.kind = CONSTRAINT_OR};
-    if (!world->hosts)
-        constraint_sort_hosts(world);
     for (size_t i = 0; i < hostlist_count(constraint->hosts); i++) {
         const char *name = hostlist_nth(constraint->hosts, i);
         struct idset *ranks = idset_new();
-        for (size_t at = constraint_first_host(world, name);
-             at < world->R->nnodes && strcmp(world->hosts[at].name, name) == 0; at++)
+        for (size_t at = search_first(R->nnodes, constraint_host_before,
+                                      &(struct constraint_name){world, name});
+             at < R->nnodes && strcmp(world->hosts[at].name, name) == 0; at++)
             idset_add(ranks, world->hosts[at].rank);
         constraint_sets_add(&sets, ranks);
     }
@@ -460,10 +409,19 @@ static struct idset *constraint_eval(const struct constraint *constraint,
 
 static struct constraint_world constraint_world_make(const struct rset *R)
 {
-    struct constraint_world world = {.R = R, .all = idset_new()};
-    for (size_t i = 0; i < R->nnodes; i++)
-        idset_add(world.all, R->nodes[i].rank);
-    constraint_sort_properties(&world);
+    struct constraint_world world = {.R = R, .all = rset_ranks(R)};
+    const char *name;
+    json_t *value;
+    world.properties = mem_array(json_object_size(R->properties), sizeof(*world.properties));
+    json_object_foreach(R->properties, name, value)
+    {
+        if (json_is_string(value))
+            world.properties[world.nproperties++] =
+                (struct constraint_property){.name = name, .text = json_string_value(value)};
+    }
+    if (world.nproperties)
+        qsort(world.properties, world.nproperties, sizeof(*world.properties),
+              constraint_compare_properties);
     return world;
 }
 
@@ -484,14 +442,6 @@ struct idset *constraint_match(const struct constraint *constraint, const struct
     return out;
 }
 
-static bool constraint_has_property(struct constraint_world *world, const char *name)
-{
-    struct idset *ranks = constraint_property_ranks(name, world);
-    bool has = !idset_empty(ranks);
-    idset_free(ranks);
-    return has;
-}
-
 static const char *constraint_find_unknown(const struct constraint *constraint,
                                            struct constraint_world *world, bool negated)
 {
@@ -507,7 +457,12 @@ static const char *constraint_find_unknown(const struct constraint *constraint,
     {
         const char *name = json_string_value(value);
         bool without = *name == '^';
-        if (without == negated && !constraint_has_property(world, name + without))
+        if (without != negated)
+            continue;
+        struct idset *ranks = constraint_property_ranks(name + without, world);
+        bool has = !idset_empty(ranks);
+        idset_free(ranks);
+        if (!has)
             return name + without;
     }
     return NULL;

@@ -113,17 +113,6 @@ static char *constraint_read_operand(struct constraint_text *in)
     return mem_copy_text_n(start, len);
 }
 
-/* The sentence there is, with a caret. */
-static void constraint_point(const struct constraint_text *in, size_t at)
-{
-    struct error plain = ERROR_INIT;
-    if (!in->err || !in->err->text)
-        return;
-    error_set(&plain, "%s%s", in->err->text, pointer(in->text, in->len, at).text);
-    error_set(in->err, "%s", plain.text);
-    error_clear(&plain);
-}
-
 static struct constraint *constraint_parse_term(struct constraint_text *in)
 {
     size_t start = in->at;
@@ -136,7 +125,12 @@ static struct constraint *constraint_parse_term(struct constraint_text *in)
     free(operand);
     if (rc == 0)
         return leaf;
-    constraint_point(in, start);
+    if (in->err && in->err->text) { /* the sentence there is, with a caret */
+        struct error plain = ERROR_INIT;
+        error_set(&plain, "%s%s", in->err->text, pointer(in->text, in->len, start).text);
+        error_set(in->err, "%s", plain.text);
+        error_clear(&plain);
+    }
     constraint_free(leaf);
     return NULL;
 }
@@ -165,15 +159,6 @@ static struct constraint *constraint_parse_group(struct constraint_text *in, siz
     return constraint_bad(in, open, "this parenthesis is not closed");
 }
 
-static struct constraint *constraint_parse_minus(struct constraint_text *in)
-{
-    char c = in->text[++in->at];
-    if (!c || strchr("( \t\r\n-", c))
-        return constraint_bad(in, in->at - 1,
-                              "a '-' stands right in front of a term; not (...) negates more");
-    return constraint_negate(constraint_parse_term(in));
-}
-
 static struct constraint *constraint_parse_one(struct constraint_text *in, size_t depth)
 {
     size_t start = in->at;
@@ -184,14 +169,16 @@ static struct constraint *constraint_parse_one(struct constraint_text *in, size_
     if (constraint_keyword(in, "and") || constraint_keyword(in, "or"))
         return constraint_bad(in, start + strspn(in->text + start, " \t\r\n"),
                               "something to join is missing in front of this");
-    switch (constraint_peek(in)) {
-    case '(':
+    char c = constraint_peek(in);
+    if (c == '(')
         return constraint_parse_group(in, depth);
-    case '-':
-        return constraint_parse_minus(in);
-    default:
+    if (c != '-')
         return constraint_parse_term(in);
-    }
+    c = in->text[++in->at];
+    if (!c || strchr("( \t\r\n-", c))
+        return constraint_bad(in, in->at - 1,
+                              "a '-' stands right in front of a term; not (...) negates more");
+    return constraint_negate(constraint_parse_term(in));
 }
 
 /* `first` and `more` joined; both are taken, either may be NULL: then so is what comes back. */

@@ -1,9 +1,10 @@
+/* A resource set in memory: nodes, the children that they share, properties and times. */
 #include "affinity/resource/rset.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "affinity/resource/rset_private.h"
@@ -74,17 +75,14 @@ void rset_push(struct rset *set, uint32_t rank, const char *host,
     set->nodes[set->nnodes++] = (struct rset_node){rank, host, children};
 }
 
-static const char *rset_own_host(struct rset *set, const char *host)
-{
-    hostlist_append(set->priv->hosts, host);
-    return hostlist_nth(set->priv->hosts, hostlist_count(set->priv->hosts) - 1);
-}
-
 void rset_append(struct rset *set, uint32_t rank, const char *host, const struct idset *cores,
                  const struct idset *gpus)
 {
+    struct hostlist *hosts = set->priv->hosts;
     struct idset *none = gpus ? NULL : idset_new();
-    rset_push(set, rank, rset_own_host(set, host), rset_share(set, cores, gpus ? gpus : none));
+    hostlist_append(hosts, host);
+    rset_push(set, rank, hostlist_nth(hosts, hostlist_count(hosts) - 1),
+              rset_share(set, cores, gpus ? gpus : none));
     idset_free(none);
 }
 

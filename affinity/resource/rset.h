@@ -74,6 +74,7 @@ void rset_write_time(double seconds, char text[RSET_TIME_SIZE]);
 /* 0 when `now` lies within [starttime, expiration); -1 with a sentence otherwise. */
 int rset_check_time(const struct rset *set, double now, struct error *err);
 
+struct idset *rset_ranks(const struct rset *set);                              /* caller frees */
 const struct rset_node *rset_find_rank(const struct rset *set, uint32_t rank); /* or NULL */
 /* The first node of the host, or NULL; looks at all nodes. */
 const struct rset_node *rset_find_host(const struct rset *set, const char *host);

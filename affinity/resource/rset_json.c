@@ -1,4 +1,4 @@
-/* Resource sets from their JSON form (RFC 20 version 1). */
+/* Resource sets from and to their JSON form (RFC 20 version 1). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,17 +76,6 @@ static struct idset *rset_key_idset(const json_t *object, const char *where, con
     return NULL;
 }
 
-static void rset_add_spans(struct rset_reader *in, uint32_t entry, const struct idset *ranks,
-                           const struct rset_children *children)
-{
-    struct rset_span span = {.entry = entry, .children = children};
-    for (size_t at = 0; idset_range(ranks, &at, &span.first, &span.last);) {
-        in->spans = array_grow(in->spans, in->nspans, sizeof(*in->spans));
-        in->spans[in->nspans++] = span;
-    }
-    in->nranks += idset_count(ranks);
-}
-
 /* The children of one entry as the set's own; NULL with a sentence. */
 static const struct rset_children *rset_read_children(struct rset *set, const json_t *entry,
                                                       const char *where, struct error *err)
@@ -121,8 +110,12 @@ static int rset_read_entry(struct rset_reader *in, const json_t *entry, uint32_t
     if (!ranks)
         return -1;
     const struct rset_children *children = rset_read_children(in->set, entry, where, err);
-    if (children)
-        rset_add_spans(in, index, ranks, children);
+    struct rset_span span = {.entry = index, .children = children};
+    for (size_t at = 0; children && idset_range(ranks, &at, &span.first, &span.last);) {
+        in->spans = array_grow(in->spans, in->nspans, sizeof(*in->spans));
+        in->spans[in->nspans++] = span;
+    }
+    in->nranks += idset_count(ranks);
     idset_free(ranks);
     return children ? 0 : -1;
 }
@@ -135,21 +128,6 @@ static int rset_compare_spans(const void *a, const void *b)
     return (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* Entries come in any order (RFC 20); a rank may be in one of them only. */
-static int rset_sort_spans(struct rset_reader *in, struct error *err)
-{
-    qsort(in->spans, in->nspans, sizeof(*in->spans), rset_compare_spans);
-    for (size_t i = 1; i < in->nspans; i++) {
-        const struct rset_span *a = &in->spans[i - 1], *b = &in->spans[i];
-        if (b->first <= a->last)
-            return error_set(err,
-                             "rank %u is in execution.R_lite[%u] and in execution.R_lite[%u]: "
-                             "expected one entry for each rank",
-                             b->first, a->entry, b->entry);
-    }
-    return 0;
-}
-
 static int rset_read_lite(struct rset_reader *in, const json_t *execution, struct error *err)
 {
     json_t *lite = rset_key(execution, "execution.", "R_lite", JSON_ARRAY, err);
@@ -160,7 +138,17 @@ static int rset_read_lite(struct rset_reader *in, const json_t *execution, struc
     for (size_t i = 0; i < json_array_size(lite); i++)
         if (rset_read_entry(in, json_array_get(lite, i), (uint32_t)i, err) < 0)
             return -1;
-    return rset_sort_spans(in, err);
+    /* Entries come in any order (RFC 20); a rank may be in one of them only. */
+    qsort(in->spans, in->nspans, sizeof(*in->spans), rset_compare_spans);
+    for (size_t i = 1; i < in->nspans; i++) {
+        const struct rset_span *a = &in->spans[i - 1], *b = &in->spans[i];
+        if (b->first <= a->last)
+            return error_set(err,
+                             "rank %u is in execution.R_lite[%u] and in execution.R_lite[%u]: "
+                             "expected one entry for each rank",
+                             b->first, a->entry, b->entry);
+    }
+    return 0;
 }
 
 static int rset_read_nodelist(struct rset *set, const json_t *execution, struct error *err)
@@ -204,28 +192,19 @@ static int rset_bad_counts(const struct rset_reader *in, struct error *err)
                      (unsigned long long)in->nranks, (unsigned long long)span->first + left);
 }
 
-/* Ranks and hosts, each in order, one to one. */
-static int rset_join(struct rset_reader *in, struct error *err)
-{
-    const struct hostlist *hosts = in->set->priv->hosts;
-    if (hostlist_count(hosts) != in->nranks)
-        return rset_bad_counts(in, err);
-    for (size_t i = 0; i < in->nspans; i++) {
-        const struct rset_span *span = &in->spans[i];
-        for (uint32_t rank = span->first; rank <= span->last; rank++)
-            rset_push(in->set, rank, hostlist_nth(hosts, in->set->nnodes), span->children);
-    }
-    return 0;
-}
-
 static int rset_read_nodes(struct rset *set, const json_t *execution, struct error *err)
 {
     struct rset_reader in = {.set = set};
     int rc = rset_read_lite(&in, execution, err);
     if (rc == 0)
         rc = rset_read_nodelist(set, execution, err);
-    if (rc == 0)
-        rc = rset_join(&in, err);
+    const struct hostlist *hosts = set->priv->hosts;
+    if (rc == 0 && hostlist_count(hosts) != in.nranks)
+        rc = rset_bad_counts(&in, err);
+    /* Ranks and hosts, each in order, one to one. */
+    for (size_t i = 0; i < in.nspans && rc == 0; i++)
+        for (uint32_t rank = in.spans[i].first; rank <= in.spans[i].last; rank++)
+            rset_push(set, rank, hostlist_nth(hosts, set->nnodes), in.spans[i].children);
     free(in.spans);
     return rc;
 }
@@ -325,15 +304,6 @@ static int rset_read_nslots(struct rset *set, const json_t *execution, struct er
     return 0;
 }
 
-static int rset_read_scheduling(struct rset *set, const json_t *R, struct error *err)
-{
-    if (!json_object_get(R, "scheduling"))
-        return 0;
-    json_t *scheduling = rset_key(R, "", "scheduling", JSON_OBJECT, err);
-    set->scheduling = json_incref(scheduling);
-    return scheduling ? 0 : -1;
-}
-
 static int rset_read(struct rset *set, const json_t *R, struct error *err)
 {
     if (!json_is_object(R))
@@ -352,7 +322,10 @@ static int rset_read(struct rset *set, const json_t *R, struct error *err)
         rset_read_properties(set, execution, err) < 0 || rset_read_times(set, execution, err) < 0 ||
         rset_read_nslots(set, execution, err) < 0)
         return -1;
-    return rset_read_scheduling(set, R, err);
+    if (!json_object_get(R, "scheduling"))
+        return 0;
+    set->scheduling = json_incref(rset_key(R, "", "scheduling", JSON_OBJECT, err));
+    return set->scheduling ? 0 : -1;
 }
 
 struct rset *rset_from_json(const json_t *R, struct error *err)
@@ -423,18 +396,6 @@ static json_t *rset_idset_json(const struct idset *ids)
     return value;
 }
 
-static json_t *rset_entry_json(const struct rset_children *children, const struct idset *ranks)
-{
-    json_t *sets = json_object();
-    json_object_set_new(sets, "core", rset_idset_json(children->cores));
-    if (!idset_empty(children->gpus))
-        json_object_set_new(sets, "gpu", rset_idset_json(children->gpus));
-    json_t *entry = json_object();
-    json_object_set_new(entry, "rank", rset_idset_json(ranks));
-    json_object_set_new(entry, "children", sets);
-    return entry;
-}
-
 /* Nodes ascend by rank, so children appear in order of their lowest rank. */
 static json_t *rset_lite_json(const struct rset *set)
 {
@@ -453,7 +414,13 @@ static json_t *rset_lite_json(const struct rset *set)
     json_t *lite = json_array();
     for (size_t i = 0; i < norder; i++) {
         size_t index = rset_children_index(order[i]);
-        json_array_append_new(lite, rset_entry_json(order[i], ranks[index]));
+        json_t *sets = json_object(), *entry = json_object();
+        json_object_set_new(sets, "core", rset_idset_json(order[i]->cores));
+        if (!idset_empty(order[i]->gpus))
+            json_object_set_new(sets, "gpu", rset_idset_json(order[i]->gpus));
+        json_object_set_new(entry, "rank", rset_idset_json(ranks[index]));
+        json_object_set_new(entry, "children", sets);
+        json_array_append_new(lite, entry);
         idset_free(ranks[index]);
     }
     free(ranks);

@@ -1,4 +1,5 @@
-/* Resource sets out of resource sets: copy, select, subtract, overlap, union. */
+/* Resource sets out of resource sets: copy, select, subtract, overlap, union; and where ranks change:
+ * intersect, renumber, append. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,8 +205,6 @@ struct rset *rset_union_hosts(const struct rset *const *sets, size_t nsets)
     return sum;
 }
 
-/* Resource sets out of resource sets whose ranks differ: intersect, append, renumber. */
-
 /* `set` is valid while `other` is, too. */
 static int join_times(struct rset *set, const struct rset *other, struct error *err)
 {
@@ -293,23 +292,19 @@ static int compare_places(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Drafts share the set that they make. */
-static void put_place(const struct place *place)
-{
-    struct rset_node node = *place->node;
-    node.rank = place->rank;
-    if (place->joined.cores)
-        rset_append(place->draft->set, node.rank, node.host, place->joined.cores,
-                    place->joined.gpus);
-    else
-        rset_draft_keep(place->draft, &node);
-}
-
+/* In order of their ranks; drafts share the set that they make. Takes the places. */
 static void put_places(struct place *places, size_t count)
 {
     qsort(places, count, sizeof(*places), compare_places);
     for (size_t i = 0; i < count; i++) {
-        put_place(&places[i]);
+        const struct place *place = &places[i];
+        struct rset_node node = *place->node;
+        node.rank = place->rank;
+        if (place->joined.cores)
+            rset_append(place->draft->set, node.rank, node.host, place->joined.cores,
+                        place->joined.gpus);
+        else
+            rset_draft_keep(place->draft, &node);
         rset_free_children(&places[i].joined);
     }
     free(places);
@@ -369,25 +364,17 @@ static const struct rset_node *node_of_host(const struct joint *joint, const cha
     return at < joint->hosts.count ? joint->hosts.nodes[at] : NULL;
 }
 
-/* Whether the new hosts keep their ranks; *count becomes how many there are. */
-static bool ranks_are_free(const struct joint *joint, size_t *count)
+static int rset_operations_number_nodes(struct joint *joint, struct error *err)
 {
-    bool all = true;
-    *count = 0;
+    size_t count = 0, nold = joint->set->nnodes;
+    bool keep = true; /* whether the new hosts keep their ranks */
     for (size_t i = 0; i < joint->more->nnodes; i++) {
         const struct rset_node *node = &joint->more->nodes[i];
         if (node_of_host(joint, node->host))
             continue;
-        all = all && !rset_find_rank(joint->set, node->rank);
-        ++*count;
+        keep = keep && !rset_find_rank(joint->set, node->rank);
+        count++;
     }
-    return all;
-}
-
-static int rset_operations_number_nodes(struct joint *joint, struct error *err)
-{
-    size_t count, nold = joint->set->nnodes;
-    bool keep = ranks_are_free(joint, &count);
     uint32_t next = nold ? joint->set->nodes[nold - 1].rank + 1 : 0;
     if (!keep && count > (size_t)IDSET_MAX + 1 - next)
         return error_set(err, "behind rank %u are not enough numbers for %zu nodes: rerank before",
@@ -408,15 +395,6 @@ static void join_set(struct idset **all, const struct idset *first, const struct
     idset_add_set(*all, more);
 }
 
-/* A node of `more` whose host is there: what it has comes to that node. */
-static void join_node(struct joint *joint, const struct rset_node *there,
-                      const struct rset_node *node)
-{
-    struct rset_children *joined = &joint->places[there - joint->set->nodes].joined;
-    join_set(&joined->cores, there->children->cores, node->children->cores);
-    join_set(&joined->gpus, there->children->gpus, node->children->gpus);
-}
-
 static void place_nodes(struct joint *joint, struct rset_draft drafts[2])
 {
     const struct rset *set = joint->set, *more = joint->more;
@@ -425,12 +403,15 @@ static void place_nodes(struct joint *joint, struct rset_draft drafts[2])
         joint->places[joint->nplaces++] =
             (struct place){.rank = set->nodes[i].rank, .node = &set->nodes[i], .draft = &drafts[0]};
     for (size_t i = 0; i < more->nnodes; i++) {
-        const struct rset_node *there = node_of_host(joint, more->nodes[i].host);
-        if (there)
-            join_node(joint, there, &more->nodes[i]);
-        else
-            joint->places[joint->nplaces++] = (struct place){
-                .rank = joint->ranks[i], .node = &more->nodes[i], .draft = &drafts[1]};
+        const struct rset_node *node = &more->nodes[i], *there = node_of_host(joint, node->host);
+        if (there) { /* what it has comes to that node */
+            struct rset_children *joined = &joint->places[there - set->nodes].joined;
+            join_set(&joined->cores, there->children->cores, node->children->cores);
+            join_set(&joined->gpus, there->children->gpus, node->children->gpus);
+        } else {
+            joint->places[joint->nplaces++] =
+                (struct place){.rank = joint->ranks[i], .node = node, .draft = &drafts[1]};
+        }
     }
 }
 

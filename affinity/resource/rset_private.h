@@ -33,8 +33,6 @@ void rset_push(struct rset *set, uint32_t rank, const char *host,
 /* The properties of `set` for the ranks that `kept` has: a new reference, or NULL. */
 json_t *rset_trim_properties(const struct rset *set, const struct rset *kept);
 
-struct idset *rset_ranks(const struct rset *set); /* caller frees */
-
 /* A set under construction from the nodes of another; children that were shared stay so, at the
  * cost of one look. */
 struct rset_draft {

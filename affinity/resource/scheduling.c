@@ -1,3 +1,4 @@
+/* Topologies of an R from JSON (RFC 49), each distinct one once, and which of them a rank has. */
 #include "affinity/resource/scheduling.h"
 
 #include <stdlib.h>
@@ -33,23 +34,7 @@ static const char *locality_text(const void *owner, uint32_t number)
     return ((const struct locality_reader *)owner)->texts[number];
 }
 
-/* The tree of a topology that is not there yet. */
-static int locality_new_tree(struct locality_reader *in, const json_t *topo, const char *ranks)
-{
-    struct scheduling *out = in->out;
-    struct scheduling_tree *tree = &out->trees[out->ntrees++];
-    *tree = (struct scheduling_tree){0};
-    if (scheduling_read_topo(topo, ranks, tree, in->err) < 0)
-        return -1;
-    in->ndomains += tree->ndomains;
-    if (in->ndomains <= SCHEDULING_MAX_ALL_DOMAINS)
-        return 0;
-    return error_set(in->err,
-                     "ranks %s: with this topology there are more than %u domains in all, the most "
-                     "that is read: nodes that are alike may share one",
-                     excerpt(ranks, strlen(ranks)).text, SCHEDULING_MAX_ALL_DOMAINS);
-}
-
+/* The number of a topology's tree, which is read where it is not there yet. */
 static int locality_tree_of(struct locality_reader *in, const json_t *topo, const char *ranks,
                             uint32_t *number)
 {
@@ -65,18 +50,17 @@ static int locality_tree_of(struct locality_reader *in, const json_t *topo, cons
     in->texts = array_grow(in->texts, *number, sizeof(*in->texts));
     in->out->trees = array_grow(in->out->trees, *number, sizeof(*in->out->trees));
     in->texts[*number] = text;
-    return locality_new_tree(in, topo, ranks);
-}
-
-static void locality_add_spans(struct locality_reader *in, const struct idset *ranks,
-                               uint32_t entry, uint32_t tree)
-{
-    struct scheduling_span span = {.entry = entry, .tree = tree};
-    struct scheduling *out = in->out;
-    for (size_t at = 0; idset_range(ranks, &at, &span.first, &span.last);) {
-        out->spans = array_grow(out->spans, out->nspans, sizeof(*out->spans));
-        out->spans[out->nspans++] = span;
-    }
+    struct scheduling_tree *tree = &in->out->trees[in->out->ntrees++];
+    *tree = (struct scheduling_tree){0};
+    if (scheduling_read_topo(topo, ranks, tree, in->err) < 0)
+        return -1;
+    in->ndomains += tree->ndomains;
+    if (in->ndomains <= SCHEDULING_MAX_ALL_DOMAINS)
+        return 0;
+    return error_set(in->err,
+                     "ranks %s: with this topology there are more than %u domains in all, the most "
+                     "that is read: nodes that are alike may share one",
+                     excerpt(ranks, strlen(ranks)).text, SCHEDULING_MAX_ALL_DOMAINS);
 }
 
 static int locality_bad_entry(const struct locality_reader *in, size_t entry, const char *what)
@@ -91,7 +75,8 @@ static int locality_bad_entry(const struct locality_reader *in, size_t entry, co
 static int locality_read_entry(struct locality_reader *in, const json_t *entry, uint32_t index)
 {
     json_t *ranks = json_object_get(entry, "ranks"), *topo = json_object_get(entry, "topo");
-    uint32_t tree = 0;
+    struct scheduling *out = in->out;
+    struct scheduling_span span = {.entry = index};
     if (!json_is_object(entry))
         return locality_bad_entry(in, index, "not an object");
     if (!json_is_string(ranks))
@@ -105,9 +90,11 @@ static int locality_read_entry(struct locality_reader *in, const json_t *entry, 
         return error_prefix(in->err, "scheduling.children[%u].ranks", index);
     int rc = idset_empty(set) ? locality_bad_entry(in, index, "ranks is empty") : 0;
     if (rc == 0)
-        rc = locality_tree_of(in, topo, json_string_value(ranks), &tree);
-    if (rc == 0)
-        locality_add_spans(in, set, index, tree);
+        rc = locality_tree_of(in, topo, json_string_value(ranks), &span.tree);
+    for (size_t at = 0; rc == 0 && idset_range(set, &at, &span.first, &span.last);) {
+        out->spans = array_grow(out->spans, out->nspans, sizeof(*out->spans));
+        out->spans[out->nspans++] = span;
+    }
     idset_free(set);
     return rc;
 }
@@ -120,30 +107,12 @@ static int locality_compare_spans(const void *a, const void *b)
     return (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-static int locality_sort_spans(struct locality_reader *in)
-{
-    struct scheduling *out = in->out;
-    if (out->nspans)
-        qsort(out->spans, out->nspans, sizeof(*out->spans), locality_compare_spans);
-    for (size_t i = 1; i < out->nspans; i++)
-        if (out->spans[i].first <= out->spans[i - 1].last)
-            return error_set(in->err,
-                             "rank %u is in scheduling.children[%u] and in "
-                             "scheduling.children[%u]: expected one entry for each rank",
-                             out->spans[i].first, out->spans[i - 1].entry, out->spans[i].entry);
-    return 0;
-}
-
-static bool locality_is_ours(const json_t *scheduling)
-{
-    const char *writer = json_string_value(json_object_get(scheduling, "writer"));
-    return writer && strcmp(writer, SCHEDULING_WRITER) == 0;
-}
-
 static int locality_read_all(struct locality_reader *in, const json_t *scheduling)
 {
+    const char *writer = json_string_value(json_object_get(scheduling, "writer"));
     json_t *children = json_object_get(scheduling, "children");
-    if (!locality_is_ours(scheduling))
+    struct scheduling *out = in->out;
+    if (!writer || strcmp(writer, SCHEDULING_WRITER) != 0)
         return 0;
     if (json_object_size(scheduling) != (children ? 2 : 1))
         return error_set(in->err, "scheduling has a key beside writer and children, which is all "
@@ -155,7 +124,15 @@ static int locality_read_all(struct locality_reader *in, const json_t *schedulin
     for (size_t i = 0; i < json_array_size(children); i++)
         if (locality_read_entry(in, json_array_get(children, i), (uint32_t)i) < 0)
             return -1;
-    return locality_sort_spans(in);
+    if (out->nspans)
+        qsort(out->spans, out->nspans, sizeof(*out->spans), locality_compare_spans);
+    for (size_t i = 1; i < out->nspans; i++)
+        if (out->spans[i].first <= out->spans[i - 1].last)
+            return error_set(in->err,
+                             "rank %u is in scheduling.children[%u] and in "
+                             "scheduling.children[%u]: expected one entry for each rank",
+                             out->spans[i].first, out->spans[i - 1].entry, out->spans[i].entry);
+    return 0;
 }
 
 struct scheduling *scheduling_read(const json_t *scheduling, struct error *err)
@@ -266,7 +243,7 @@ static int topo_read_ids(const struct topo_reader *in, const struct topo_place *
 
 /* ---- memory and storage ---- */
 
-static const struct topo_unit {
+static const struct {
     const char *name;
     double bytes;
 } topo_units[] = {
@@ -274,14 +251,6 @@ static const struct topo_unit {
     {"GB", 1e9},     {"TB", 1e12},    {"PB", 1e15},    {"KiB", 1024.0},
     {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"PiB", 0x1p50},
 };
-
-static const struct topo_unit *topo_find_unit(const char *name)
-{
-    for (size_t i = 0; i < sizeof(topo_units) / sizeof(topo_units[0]); i++)
-        if (strcmp(topo_units[i].name, name) == 0)
-            return &topo_units[i];
-    return NULL;
-}
 
 static int topo_read_amount(const struct topo_reader *in, const struct topo_place *place,
                             const char *key, const json_t *value, double unit, uint64_t *bytes)
@@ -314,12 +283,13 @@ static int topo_read_unit(const struct topo_reader *in, const struct topo_place 
     const char *name = json_string_value(unit);
     if (!name)
         return topo_bad(in, place, "unit: expected a string such as MB, GiB or TiB");
-    const struct topo_unit *found = topo_find_unit(name);
-    if (!found)
-        return topo_bad(in, place, "unknown unit %s (expected MB, GiB, TiB or the like)",
-                        excerpt(name, strlen(name)).text);
-    *factor = found->bytes;
-    return 0;
+    for (size_t i = 0; i < sizeof(topo_units) / sizeof(topo_units[0]); i++)
+        if (strcmp(topo_units[i].name, name) == 0) {
+            *factor = topo_units[i].bytes;
+            return 0;
+        }
+    return topo_bad(in, place, "unknown unit %s (expected MB, GiB, TiB or the like)",
+                    excerpt(name, strlen(name)).text);
 }
 
 static int topo_read_store(const struct topo_reader *in, const struct topo_place *place,
@@ -362,16 +332,6 @@ static int topo_read_storage(const struct topo_reader *in, const struct topo_pla
 
 static int topo_read_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up,
                             const json_t *value, uint64_t *memory);
-
-/* The index of a new domain; everything is moved when there is no room. */
-static uint32_t topo_add_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up)
-{
-    struct scheduling_tree *tree = in->tree;
-    tree->domains = array_grow(tree->domains, tree->ndomains, sizeof(*tree->domains));
-    tree->domains[tree->ndomains] = (struct scheduling_domain){
-        .name = mem_copy_text(place->name), .up = up, .cores = idset_new(), .gpus = idset_new()};
-    return tree->ndomains++;
-}
 
 static int topo_read_list(struct topo_reader *in, const struct topo_place *place, uint32_t up,
                           const char *name, const json_t *list, uint64_t *memory)
@@ -482,6 +442,7 @@ static int topo_read_key(struct topo_reader *in, const struct topo_place *place,
 static int topo_read_domain(struct topo_reader *in, const struct topo_place *place, uint32_t up,
                             const json_t *value, uint64_t *memory)
 {
+    struct scheduling_tree *tree = in->tree;
     uint64_t own = 0, below = 0;
     const char *key;
     json_t *item;
@@ -490,19 +451,22 @@ static int topo_read_domain(struct topo_reader *in, const struct topo_place *pla
     if (place->depth > SCHEDULING_MAX_DEPTH)
         return topo_bad(in, place, "this is deeper than %d levels, the most that is read",
                         SCHEDULING_MAX_DEPTH);
-    if (in->tree->ndomains == SCHEDULING_MAX_DOMAINS)
+    if (tree->ndomains == SCHEDULING_MAX_DOMAINS)
         return topo_bad(in, place, "these are more than %d domains, the most a node may have",
                         SCHEDULING_MAX_DOMAINS);
-    uint32_t index = topo_add_domain(in, place, up);
+    uint32_t index = tree->ndomains++;
+    tree->domains = array_grow(tree->domains, index, sizeof(*tree->domains));
+    tree->domains[index] = (struct scheduling_domain){
+        .name = mem_copy_text(place->name), .up = up, .cores = idset_new(), .gpus = idset_new()};
     json_object_foreach((json_t *)value, key, item)
     {
         if (topo_read_key(in, place, index, key, item, &own, &below) < 0)
             return -1;
     }
-    in->tree->domains[index].end = in->tree->ndomains;
+    tree->domains[index].end = tree->ndomains;
     if (topo_gather(in, place, index) < 0)
         return -1;
-    in->tree->domains[index].height = topo_height(in->tree, index);
+    tree->domains[index].height = topo_height(tree, index);
     *memory += own > below ? own : below; /* both at most BYTES_MAX: the sum is below 2^64 */
     if (*memory > (uint64_t)BYTES_MAX)
         return topo_bad(in, place,

@@ -1,3 +1,4 @@
+/* Topologies under other ranks: renumbered, of two sets as one, and of a part that is given away. */
 #include "affinity/resource/scheduling_ranks.h"
 
 #include <stdlib.h>
@@ -58,21 +59,6 @@ static uint32_t forest_number(struct forest *forest, json_t *topo)
     return number;
 }
 
-static int forest_put(struct forest *forest, uint32_t rank, uint32_t topo, struct error *err)
-{
-    const struct rset_node *node = rset_find_rank(forest->nodes, rank);
-    if (!node)
-        return 0;
-    uint32_t *here = &forest->topo_of[node - forest->nodes->nodes];
-    if (*here != NO_TOPOLOGY && *here != topo)
-        return error_set(err,
-                         "%s has one topology in the first and another in the second: leave one "
-                         "out with tpres select --no-topology",
-                         node->host);
-    *here = topo;
-    return 0;
-}
-
 /* The nodes of a set, whose i-th has rank ranks[i] (NULL: the rank that it has). */
 struct grove {
     const struct rset *set;
@@ -91,9 +77,19 @@ static int forest_add_entry(struct forest *forest, const struct grove *grove, co
     IDSET_FOREACH(rank, ours)
     {
         size_t at = (size_t)(rset_find_rank(grove->set, rank) - grove->set->nodes);
-        rc = forest_put(forest, grove->ranks ? grove->ranks[at] : rank, topo, err);
-        if (rc < 0)
+        uint32_t fresh = grove->ranks ? grove->ranks[at] : rank;
+        const struct rset_node *node = rset_find_rank(forest->nodes, fresh);
+        if (!node)
+            continue;
+        uint32_t *here = &forest->topo_of[node - forest->nodes->nodes];
+        if (*here != NO_TOPOLOGY && *here != topo) {
+            rc = error_set(err,
+                           "%s has one topology in the first and another in the second: leave "
+                           "one out with tpres select --no-topology",
+                           node->host);
             break;
+        }
+        *here = topo;
     }
     idset_free(named);
     idset_free(ours);
@@ -103,23 +99,13 @@ static int forest_add_entry(struct forest *forest, const struct grove *grove, co
 static int forest_add(struct forest *forest, const struct rset *set, const uint32_t *ranks,
                       struct error *err)
 {
-    struct grove grove = {set, ranks, idset_new()};
+    struct grove grove = {set, ranks, rset_ranks(set)};
     const json_t *children = json_object_get(set->scheduling, "children");
     int rc = 0;
-    for (size_t i = 0; i < set->nnodes; i++)
-        idset_add(grove.all, set->nodes[i].rank);
     for (size_t i = 0; i < json_array_size(children) && rc == 0; i++)
         rc = forest_add_entry(forest, &grove, json_array_get(children, i), err);
     idset_free(grove.all);
     return rc;
-}
-
-static json_t *forest_entry(const struct forest *forest, uint32_t topo, const struct idset *ranks)
-{
-    char *text = idset_encode(ranks);
-    json_t *entry = json_pack("{s:s,s:O}", "ranks", text, "topo", forest->topos[topo]);
-    free(text);
-    return entry;
 }
 
 static json_t *forest_children(const struct forest *forest)
@@ -139,7 +125,10 @@ static json_t *forest_children(const struct forest *forest)
     }
     json_t *children = json_array();
     for (uint32_t i = 0; i < norder; i++) {
-        json_array_append_new(children, forest_entry(forest, order[i], ranks[order[i]]));
+        char *text = idset_encode(ranks[order[i]]);
+        json_array_append_new(
+            children, json_pack("{s:s,s:O}", "ranks", text, "topo", forest->topos[order[i]]));
+        free(text);
         idset_free(ranks[order[i]]);
     }
     free(ranks);
@@ -201,14 +190,6 @@ int scheduling_append(struct rset *sum, const struct rset *set, const struct rse
 
 /* What becomes of R's topology when a part of R is given away, and where that is used (RFC 49). */
 
-static struct idset *carve_ranks(const struct rset *R)
-{
-    struct idset *ranks = idset_new();
-    for (size_t i = 0; i < R->nnodes; i++)
-        idset_add(ranks, R->nodes[i].rank);
-    return ranks;
-}
-
 /* Ranks that `R` has, in its own numbering or from 0 on. NULL where the text is no idset. */
 static struct idset *carve_set(const char *text, const struct rset *R, const struct idset *ranks,
                                bool renumber)
@@ -262,7 +243,7 @@ static json_t *carve_scheduling(const json_t *scheduling, const struct rset *R, 
     json_t *children = json_object_get(scheduling, "children");
     if (!writer || strcmp(writer, SCHEDULING_WRITER) != 0 || !json_is_array(children))
         return json_incref((json_t *)scheduling);
-    struct idset *ranks = carve_ranks(R);
+    struct idset *ranks = rset_ranks(R);
     json_t *list = json_array(), *copy = json_copy((json_t *)scheduling);
     for (size_t i = 0; i < json_array_size(children); i++)
         carve_entry(list, json_array_get(children, i), R, ranks, renumber);
@@ -279,7 +260,7 @@ json_t *scheduling_trim(const json_t *scheduling, const struct rset *kept)
 static json_t *carve_properties(const struct rset *R)
 {
     json_t *fresh = json_object();
-    struct idset *ranks = carve_ranks(R);
+    struct idset *ranks = rset_ranks(R);
     const char *name;
     json_t *value;
     json_object_foreach(R->properties, name, value)
