@@ -1,3 +1,4 @@
+/* The table of a node's hardware: words for its levels, its life, sets of its cores and threads. */
 #include "affinity/topology/topo.h"
 
 #include <stdlib.h>
@@ -155,5 +156,14 @@ struct idset *topo_cpus_of_cores(const struct topo *topo, const struct idset *co
     for (uint32_t row = 0; row < topo->npus; row++)
         if (topo->allowed[row] && idset_has(cores, topo_core(topo, row)))
             idset_add(set, topo->os[row]);
+    return set;
+}
+
+struct idset *topo_memory_of_cpus(const struct topo *topo, const struct idset *cpus)
+{
+    struct idset *set = idset_new();
+    for (uint32_t row = 0; row < topo->npus; row++)
+        if (topo->memory[row] != TOPO_ABSENT && idset_has(cpus, topo->os[row]))
+            idset_add(set, topo->memory[row]);
     return set;
 }

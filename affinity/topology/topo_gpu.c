@@ -1,3 +1,4 @@
+/* Which devices are GPUs, and those that hwloc shows. */
 #include "affinity/topology/topo_gpu.h"
 
 #include <ctype.h>
@@ -92,28 +93,19 @@ static int compare_devices(const void *a, const void *b)
                              ((const struct gpu_device *)b)->pci);
 }
 
-/* The threads that the topology has of this set, or all of its threads. */
-static struct idset *cpus_here(const struct topo *topo, const struct idset *cpus)
-{
-    struct idset *all = idset_new();
-    for (uint32_t row = 0; row < topo->npus; row++)
-        idset_add(all, topo->os[row]);
-    struct idset *some = cpus ? idset_intersect(all, cpus) : idset_copy(all);
-    if (!idset_empty(some)) {
-        idset_free(all);
-        return some;
-    }
-    idset_free(some);
-    return all;
-}
-
+/* Its cpus are those of the topology; all of them where it has none of the device's. */
 static void add_gpu(struct topo *topo, struct gpu_device *device)
 {
+    struct idset *cpus = idset_new();
+    for (uint32_t row = 0; row < topo->npus; row++)
+        idset_add(cpus, topo->os[row]);
+    if (idset_count_both(cpus, device->cpus))
+        idset_keep_set(cpus, device->cpus);
     struct pci_address at = device->pci;
     struct topo_gpu *gpu = &topo->gpus[topo->ngpus];
     *gpu = (struct topo_gpu){.id = (uint32_t)topo->ngpus++,
                              .name = device->name,
-                             .cpus = cpus_here(topo, device->cpus),
+                             .cpus = cpus,
                              .vendor = vendor_of(device),
                              .tiles = device->tiles ? device->tiles : 1};
     gpu->pci = device->on_pci
@@ -173,13 +165,6 @@ static struct idset *cpus_near(hwloc_topology_t machine, hwloc_obj_t device)
     return cpus;
 }
 
-static hwloc_obj_t pci_above(hwloc_obj_t obj)
-{
-    while (obj && obj->type != HWLOC_OBJ_PCI_DEVICE)
-        obj = obj->type == HWLOC_OBJ_OS_DEVICE ? obj->parent : NULL;
-    return obj;
-}
-
 static struct gpu_device *device_of_pci(struct gpu_devices *devices, hwloc_topology_t machine,
                                         hwloc_obj_t pci)
 {
@@ -225,7 +210,9 @@ static void add_on_pci(struct gpu_device *device, const char *name)
 
 static void add_os_device(struct gpu_devices *devices, hwloc_topology_t machine, hwloc_obj_t os)
 {
-    hwloc_obj_t pci = pci_above(os);
+    hwloc_obj_t pci = os;
+    while (pci && pci->type != HWLOC_OBJ_PCI_DEVICE)
+        pci = pci->type == HWLOC_OBJ_OS_DEVICE ? pci->parent : NULL;
     const char *name = os->name ? os->name : "";
     bool compute = runtime_of(name) < NRUNTIMES;
     if (!compute && !(pci && topo_gpu_begins(name, "renderD")))

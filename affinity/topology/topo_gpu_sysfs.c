@@ -1,4 +1,6 @@
 /*
+ * The GPUs of this machine, from /sys and /proc.
+ *
  * hwloc would find these too, but it visits every PCI device, and reading a configuration space
  * takes longer than all else that is done at a start (and wakes devices that sleep). What a driver
  * serves, and nothing else can be used, is in two short lists.
@@ -78,20 +80,15 @@ static uint32_t count_tiles(const char *path, uint16_t class_id)
     return tiles;
 }
 
-static bool address_decode(const char *text, struct pci_address *pci)
-{
-    int end = 0;
-    return sscanf(text, "%8x:%2x:%2x.%1x%n", &pci->domain, &pci->bus, &pci->device, &pci->function,
-                  &end) == 4 &&
-           !text[end];
-}
-
 /* The PCI device at this address, read when it is first seen; NULL for a text that is none. */
 static struct gpu_device *find_device(struct search *search, const char *address)
 {
     struct pci_address pci;
     char cpus[FILE_MAX_BYTES];
-    if (!address_decode(address, &pci))
+    int end = 0;
+    if (sscanf(address, "%8x:%2x:%2x.%1x%n", &pci.domain, &pci.bus, &pci.device, &pci.function,
+               &end) != 4 ||
+        address[end])
         return NULL;
     struct gpu_device *device = gpu_devices_find(&search->devices, pci);
     if (device)

@@ -1,3 +1,4 @@
+/* Topologies by hwloc: of this machine, of a synthetic description, of an XML export. */
 #include <errno.h>
 #include <hwloc.h>
 #include <sched.h>
@@ -60,28 +61,15 @@ static void setting_end(const char *name, bool ours)
     errno = saved;
 }
 
-static int init_without_plugins(hwloc_topology_t *machine)
-{
-    bool ours = setting_begin(no_plugins.name, no_plugins.value);
-    int rc = hwloc_topology_init(machine);
-    setting_end(no_plugins.name, ours);
-    return rc;
-}
-
-static int load_quietly(hwloc_topology_t machine)
-{
-    bool ours = setting_begin(no_errors.name, no_errors.value);
-    int rc = hwloc_topology_load(machine);
-    setting_end(no_errors.name, ours);
-    return rc;
-}
-
 /* Plug-ins only for XML: libxml reads what hwloc's own small parser does not, such as comments.
  * There the devices are in the file, too; finding those of this machine is topo_gpu_system's. */
 static hwloc_topology_t machine_new(bool xml)
 {
     hwloc_topology_t machine;
-    if ((xml ? hwloc_topology_init(&machine) : init_without_plugins(&machine)) < 0)
+    bool ours = !xml && setting_begin(no_plugins.name, no_plugins.value);
+    int rc = hwloc_topology_init(&machine);
+    setting_end(no_plugins.name, ours);
+    if (rc < 0)
         return NULL;
     hwloc_topology_set_flags(machine, load_flags);
     for (size_t i = 0; i < sizeof(unused_types) / sizeof(unused_types[0]); i++)
@@ -127,19 +115,6 @@ static void fill_level(struct topo *topo, hwloc_topology_t machine, enum topo_le
     }
 }
 
-/* Threads without a core beside others with one: numbers would be ambiguous, so every thread
- * stands for itself. */
-static void drop_partial_cores(struct topo *topo)
-{
-    bool partial = false;
-    for (uint32_t row = 0; row < topo->npus; row++)
-        partial = partial || topo->object[TOPO_CORE][row] == TOPO_ABSENT;
-    if (!partial)
-        return;
-    memset(topo->object[TOPO_CORE], 0xff, topo->npus * sizeof(*topo->object[TOPO_CORE]));
-    topo->count[TOPO_CORE] = 0;
-}
-
 /* The process's mask; the kernel's may be wider than cpu_set_t, so the buffer grows until it fits.
  * NULL when it can't be had. */
 static hwloc_bitmap_t affinity_get(void)
@@ -178,19 +153,26 @@ static void fill_threads(struct topo *topo, hwloc_topology_t machine)
 static struct topo *topo_from_machine(hwloc_topology_t machine, struct error *err)
 {
     int npus = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PU);
-    struct topo *topo = NULL;
     if (npus < 1 || npus > TOPO_MAX_PUS) {
         error_set(err, "%d hardware threads; from 1 to %d are possible", npus, TOPO_MAX_PUS);
-    } else {
-        topo = topo_new((uint32_t)npus);
-        fill_threads(topo, machine);
-        for (enum topo_level level = TOPO_BOARD; level < TOPO_HWTHREAD; level++)
-            if (level != TOPO_BOARD || hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_GROUP) != 0)
-                fill_level(topo, machine, level);
-        drop_partial_cores(topo);
-        numa_fill_memory(topo, machine);
-        gpus_add_hwloc(topo, machine);
+        return NULL;
     }
+    struct topo *topo = topo_new((uint32_t)npus);
+    fill_threads(topo, machine);
+    for (enum topo_level level = TOPO_BOARD; level < TOPO_HWTHREAD; level++)
+        if (level != TOPO_BOARD || hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_GROUP) != 0)
+            fill_level(topo, machine, level);
+    /* Threads without a core beside others with one: numbers would be ambiguous, so every thread
+     * stands for itself. */
+    bool partial = false;
+    for (uint32_t row = 0; row < topo->npus; row++)
+        partial = partial || topo->object[TOPO_CORE][row] == TOPO_ABSENT;
+    if (partial) {
+        memset(topo->object[TOPO_CORE], 0xff, topo->npus * sizeof(*topo->object[TOPO_CORE]));
+        topo->count[TOPO_CORE] = 0;
+    }
+    numa_fill_memory(topo, machine);
+    gpus_add_hwloc(topo, machine);
     return topo;
 }
 
@@ -229,7 +211,10 @@ struct hwloc_topology *topo_load_machine(struct error *err)
     }
     /* /sys says all that is needed here; asking every processor by cpuid means visiting each. */
     hwloc_topology_set_components(machine, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
-    if (load_quietly(machine) < 0) {
+    bool ours = setting_begin(no_errors.name, no_errors.value);
+    int rc = hwloc_topology_load(machine);
+    setting_end(no_errors.name, ours);
+    if (rc < 0) {
         error_set(err, "this machine's topology: hwloc cannot read it: %s", strerror(errno));
         hwloc_topology_destroy(machine);
         return NULL;

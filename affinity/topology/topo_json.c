@@ -58,59 +58,27 @@ static json_t *column_to_json(const uint32_t *column, uint32_t npus, uint32_t no
     return NULL;
 }
 
-static void memory_to_json(const struct topo *topo, json_t *value)
-{
-    json_object_set_new(value, "memory", column_to_json(topo->memory, topo->npus, TOPO_ABSENT, -1));
-    json_object_set_new(value, "gib", column_to_json(topo->gib, topo->npus, 0, 0));
-}
-
 struct column {
     const char *key, *what;
     json_int_t least, most; /* values */
     uint32_t *rows;
 };
 
-static bool read_pair(const json_t *pairs, size_t at, const struct column *column, uint32_t left,
-                      json_int_t *number, json_int_t *rows)
-{
-    const json_t *first = json_array_get(pairs, at), *second = json_array_get(pairs, at + 1);
-    *number = json_integer_value(first);
-    *rows = json_integer_value(second);
-    return json_is_integer(first) && *number >= column->least && *number <= column->most &&
-           json_is_integer(second) && *rows >= 1 && *rows <= (json_int_t)left;
-}
-
 static int column_from_json(const json_t *value, const struct column *column, uint32_t npus,
                             struct error *err)
 {
     uint32_t row = 0;
-    json_int_t number, rows;
     if (!value)
         return 0;
     for (size_t at = 0; at < json_array_size(value) || row < npus; at += 2) {
-        if (!read_pair(value, at, column, npus - row, &number, &rows))
+        int64_t number = number_at(value, at, column->least, column->most);
+        int64_t rows = number_at(value, at + 1, 1, npus - row);
+        if (number == INT64_MIN || rows == INT64_MIN)
             return error_set(
                 err, "topology: '%s' has to be pairs of %s and a number of threads, %u in all",
                 column->key, column->what, npus);
         for (uint32_t end = row + (uint32_t)rows; row < end; row++)
             column->rows[row] = number < 0 ? TOPO_ABSENT : (uint32_t)number;
-    }
-    return 0;
-}
-
-/* A NUMA node has one size, which topo_to_treepool() relies on. */
-static int check_sizes(const struct topo *topo, struct error *err)
-{
-    uint32_t sizes[TOPO_MAX_MEMORIES];
-    memset(sizes, 0xff, sizeof(sizes));
-    for (uint32_t row = 0; row < topo->npus; row++) {
-        uint32_t memory = topo->memory[row];
-        uint32_t *size = memory == TOPO_ABSENT ? NULL : &sizes[memory];
-        if (size ? *size != UINT32_MAX && *size != topo->gib[row] : topo->gib[row] != 0)
-            return error_set(err, "topology: 'gib' has two sizes for one NUMA node of 'memory', or "
-                                  "one where there is none");
-        if (size)
-            *size = topo->gib[row];
     }
     return 0;
 }
@@ -123,7 +91,19 @@ static int memory_from_json(struct topo *topo, const json_t *value, struct error
     if (column_from_json(json_object_get(value, "memory"), &memory, topo->npus, err) < 0 ||
         column_from_json(json_object_get(value, "gib"), &gib, topo->npus, err) < 0)
         return -1;
-    return check_sizes(topo, err);
+    /* A NUMA node has one size, which topo_to_treepool() relies on. */
+    uint32_t sizes[TOPO_MAX_MEMORIES];
+    memset(sizes, 0xff, sizeof(sizes));
+    for (uint32_t row = 0; row < topo->npus; row++) {
+        uint32_t node = topo->memory[row];
+        uint32_t *size = node == TOPO_ABSENT ? NULL : &sizes[node];
+        if (size ? *size != UINT32_MAX && *size != topo->gib[row] : topo->gib[row] != 0)
+            return error_set(err, "topology: 'gib' has two sizes for one NUMA node of 'memory', or "
+                                  "one where there is none");
+        if (size)
+            *size = topo->gib[row];
+    }
+    return 0;
 }
 
 /* ---- sets ---- */
@@ -222,14 +202,6 @@ static int gpus_from_json(struct topo *topo, const json_t *value, struct error *
 
 /* ---- out ---- */
 
-static uint32_t run_length(const uint32_t *os, uint32_t left)
-{
-    uint32_t len = left < 2 ? left : 2;
-    while (len < left && (int64_t)os[len] - os[len - 1] == (int64_t)os[1] - os[0])
-        len++;
-    return len;
-}
-
 /* How often the first `len` numbers come again, each time shifted by the same step. */
 static uint32_t block_repeats(const uint32_t *os, uint32_t len, uint32_t left)
 {
@@ -249,8 +221,10 @@ static json_t *os_to_json(const struct topo *topo)
     json_t *blocks = json_array();
     for (uint32_t row = 0; row < topo->npus;) {
         const uint32_t *os = topo->os + row;
-        uint32_t len = run_length(os, topo->npus - row);
-        uint32_t times = block_repeats(os, len, topo->npus - row);
+        uint32_t left = topo->npus - row, len = left < 2 ? left : 2;
+        while (len < left && (int64_t)os[len] - os[len - 1] == (int64_t)os[1] - os[0])
+            len++;
+        uint32_t times = block_repeats(os, len, left);
         json_t *block = json_array();
         json_array_append_new(block, json_integer(os[0]));
         if (len > 1) {
@@ -267,21 +241,15 @@ static json_t *os_to_json(const struct topo *topo)
     return blocks;
 }
 
-static int64_t object_length(const struct topo *topo, enum topo_level level, uint32_t row)
-{
-    const uint32_t *object = topo->object[level];
-    uint32_t end = row + 1;
-    while (end < topo->npus && object[end] == object[row])
-        end++;
-    return object[row] == TOPO_ABSENT ? -(int64_t)(end - row) : (int64_t)(end - row);
-}
-
 static json_t *level_to_json(const struct topo *topo, enum topo_level level)
 {
+    const uint32_t *object = topo->object[level];
     json_t *pairs = json_array();
     int64_t before = 0, times = 0;
-    for (uint32_t row = 0; row < topo->npus; row += (uint32_t)llabs(before)) {
-        int64_t length = object_length(topo, level, row);
+    for (uint32_t row = 0, end; row < topo->npus; row = end) {
+        for (end = row + 1; end < topo->npus && object[end] == object[row];)
+            end++;
+        int64_t length = object[row] == TOPO_ABSENT ? -(int64_t)(end - row) : (int64_t)(end - row);
         if (times && length != before) {
             json_array_append_new(pairs, json_integer(before));
             json_array_append_new(pairs, json_integer(times));
@@ -310,7 +278,8 @@ json_t *topo_to_json(const struct topo *topo)
         json_object_set_new(value, "allowed", topo_set_to_json(allowed));
     if (topo->ngpus)
         json_object_set_new(value, "gpus", gpus_to_json(topo));
-    memory_to_json(topo, value);
+    json_object_set_new(value, "memory", column_to_json(topo->memory, topo->npus, TOPO_ABSENT, -1));
+    json_object_set_new(value, "gib", column_to_json(topo->gib, topo->npus, 0, 0));
     idset_free(allowed);
     return value;
 }
@@ -373,19 +342,6 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int check_unique(const uint32_t *os, uint32_t npus, struct error *err)
-{
-    uint32_t *sorted = mem_array(npus, sizeof(*sorted));
-    int rc = 0;
-    memcpy(sorted, os, npus * sizeof(*sorted));
-    qsort(sorted, npus, sizeof(*sorted), compare_ids);
-    for (uint32_t i = 1; i < npus && rc == 0; i++)
-        if (sorted[i] == sorted[i - 1])
-            rc = error_set(err, "topology: OS index %u stands twice in 'os'", sorted[i]);
-    free(sorted);
-    return rc;
-}
-
 static int os_from_json(const json_t *value, uint32_t *os, uint32_t *npus, struct error *err)
 {
     *npus = 0;
@@ -400,7 +356,15 @@ static int os_from_json(const json_t *value, uint32_t *os, uint32_t *npus, struc
     }
     if (*npus == 0)
         return error_set(err, "topology: 'os' has to be a list of at least one run of threads");
-    return check_unique(os, *npus, err);
+    uint32_t *sorted = mem_array(*npus, sizeof(*sorted));
+    int rc = 0;
+    memcpy(sorted, os, *npus * sizeof(*sorted));
+    qsort(sorted, *npus, sizeof(*sorted), compare_ids);
+    for (uint32_t i = 1; i < *npus && rc == 0; i++)
+        if (sorted[i] == sorted[i - 1])
+            rc = error_set(err, "topology: OS index %u stands twice in 'os'", sorted[i]);
+    free(sorted);
+    return rc;
 }
 
 static int level_from_json(struct topo *topo, enum topo_level level, const json_t *pairs)
@@ -509,13 +473,4 @@ struct topo *topo_from_json(const json_t *value, struct error *err)
         topo = topo_from_rows(value, os, npus, err);
     free(os);
     return topo;
-}
-
-struct idset *topo_memory_of_cpus(const struct topo *topo, const struct idset *cpus)
-{
-    struct idset *set = idset_new();
-    for (uint32_t row = 0; row < topo->npus; row++)
-        if (topo->memory[row] != TOPO_ABSENT && idset_has(cpus, topo->os[row]))
-            idset_add(set, topo->memory[row]);
-    return set;
 }

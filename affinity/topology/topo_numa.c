@@ -1,3 +1,4 @@
+/* NUMA nodes of hwloc's: by thread, as domains and as memory. */
 #include "affinity/topology/topo_numa.h"
 
 #include <hwloc.h>
@@ -42,7 +43,9 @@ static hwloc_obj_t find_child(hwloc_obj_t obj, unsigned cpu, bool (*counts)(hwlo
     return best;
 }
 
-hwloc_obj_t numa_of_thread(hwloc_obj_t pu)
+/* The smallest NUMA node around a thread, or NULL. Of nodes with one and the same set of threads
+ * the first stands for all: memory of two kinds is one domain. */
+static hwloc_obj_t numa_of_thread(hwloc_obj_t pu)
 {
     hwloc_obj_t numa = NULL;
     for (hwloc_obj_t obj = pu; obj && !numa; obj = obj->parent)

@@ -10,10 +10,6 @@
 struct hwloc_obj;
 struct hwloc_topology;
 
-/* The smallest NUMA node around a thread, or NULL. Of nodes with one and the same set of threads
- * the first stands for all: memory of two kinds is one domain. */
-struct hwloc_obj *numa_of_thread(struct hwloc_obj *pu);
-
 /* What stands for a thread's domain, or NULL: its NUMA node, or else the largest object that is of
  * that domain alone. A domain without memory has no NUMA node in an export, nor where only what is
  * allowed is seen. */

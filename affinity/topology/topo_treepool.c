@@ -1,3 +1,4 @@
+/* A topology as the key `topo` of an R: domains within domains, each with what is not said further in. */
 #include "affinity/topology/topo_treepool.h"
 
 #include <stdlib.h>
@@ -33,14 +34,6 @@ struct localities {
     enum topo_level levels[NDOMAINS]; /* outermost first */
     size_t nlevels;
 };
-
-static struct region region_at(const struct topo *topo, enum topo_level level, uint32_t row)
-{
-    struct region region = {row, row + 1};
-    while (region.end < topo->npus && topo->object[level][region.end] == topo->object[level][row])
-        region.end++;
-    return region;
-}
 
 /* The level divides nothing that `outer` does not. */
 static bool same_objects(const struct topo *topo, enum topo_level outer, enum topo_level level)
@@ -84,11 +77,6 @@ static struct idset *cores_in(const struct localities *all, struct region in)
     return cores;
 }
 
-static bool is_inside(struct region inner, struct region outer)
-{
-    return inner.first >= outer.first && inner.end <= outer.end;
-}
-
 /* What is said once is no more to be said further out: it leaves the list. */
 static void take_inside(struct things *things, struct region in,
                         void (*take)(uint32_t id, void *arg), void *arg)
@@ -96,7 +84,7 @@ static void take_inside(struct things *things, struct region in,
     size_t kept = 0;
     for (size_t i = 0; i < things->count; i++) {
         struct thing one = things->list[i];
-        if (is_inside(one.rows, in))
+        if (one.rows.first >= in.first && one.rows.end <= in.end)
             take(one.id, arg);
         else
             things->list[kept++] = one;
@@ -122,19 +110,6 @@ static void say_set(json_t *value, const char *key, const struct idset *set)
         json_object_set_new(value, key, topo_set_to_json(set));
 }
 
-/* Behind the domains inside, which take what is theirs. */
-static void say_things(struct localities *all, struct region in, json_t *value)
-{
-    uint64_t gib = 0;
-    struct idset *gpus = idset_new();
-    take_inside(&all->gpus, in, take_gpu, gpus);
-    take_inside(&all->memories, in, take_memory, &gib);
-    say_set(value, "gpus", gpus);
-    if (gib)
-        json_object_set_new(value, "memory", json_integer((json_int_t)gib));
-    idset_free(gpus);
-}
-
 static json_t *say_region(struct localities *all, struct region in, size_t level);
 
 /* The objects of one level in a region, as a list; their cores leave `own`. Those of which no core is
@@ -145,8 +120,8 @@ static json_t *say_domains(struct localities *all, struct region in, size_t leve
     const uint32_t *object = all->topo->object[all->levels[level]];
     json_t *list = json_array();
     for (struct region at = in; at.first < in.end; at.first = at.end) {
-        at = region_at(all->topo, all->levels[level], at.first);
-        at.end = at.end < in.end ? at.end : in.end;
+        for (at.end = at.first + 1; at.end < in.end && object[at.end] == object[at.first];)
+            at.end++;
         struct idset *cores = cores_in(all, at);
         uint64_t gib = 0;
         if (object[at.first] != TOPO_ABSENT && idset_empty(cores)) {
@@ -170,39 +145,36 @@ static json_t *say_region(struct localities *all, struct region in, size_t level
         json_object_set(value, topo_level_name(all->levels[level]), list);
     json_decref(list);
     say_set(value, "cores", own);
-    say_things(all, in, value);
+    /* What the domains inside have taken is gone from these. */
+    uint64_t gib = 0;
+    struct idset *gpus = idset_new();
+    take_inside(&all->gpus, in, take_gpu, gpus);
+    take_inside(&all->memories, in, take_memory, &gib);
+    say_set(value, "gpus", gpus);
+    if (gib)
+        json_object_set_new(value, "memory", json_integer((json_int_t)gib));
+    idset_free(gpus);
     idset_free(own);
     return value;
 }
 
 /* ---- all that there is ---- */
 
-/* Around the rows for which it is true. */
-static struct region
-region_of(const struct topo *topo,
-          bool (*is_next)(const struct topo *topo, uint32_t row, const void *to), const void *to)
-{
-    struct region region = {topo->npus, 0};
-    for (uint32_t row = 0; row < topo->npus; row++)
-        if (is_next(topo, row, to)) {
-            region.first = row < region.first ? row : region.first;
-            region.end = row + 1;
-        }
-    return region;
-}
-
-static bool is_next_to_gpu(const struct topo *topo, uint32_t row, const void *gpu)
-{
-    return idset_has(((const struct topo_gpu *)gpu)->cpus, topo->os[row]);
-}
-
 static struct things find_gpus(const struct topo *topo, const struct idset *wanted)
 {
     struct things gpus = {mem_array(topo->ngpus, sizeof(*gpus.list)), 0};
     for (size_t i = 0; i < topo->ngpus; i++) {
         const struct topo_gpu *gpu = &topo->gpus[i];
-        if (!wanted || idset_has(wanted, gpu->id))
-            gpus.list[gpus.count++] = (struct thing){gpu->id, region_of(topo, is_next_to_gpu, gpu)};
+        if (wanted && !idset_has(wanted, gpu->id))
+            continue;
+        struct region rows = {topo->npus, 0}; /* around those next to it */
+        for (uint32_t row = 0; row < topo->npus; row++) {
+            if (!idset_has(gpu->cpus, topo->os[row]))
+                continue;
+            rows.first = row < rows.first ? row : rows.first;
+            rows.end = row + 1;
+        }
+        gpus.list[gpus.count++] = (struct thing){gpu->id, rows};
     }
     return gpus;
 }

@@ -52,16 +52,6 @@ static bool skip_tag(struct scan *scan)
     return empty;
 }
 
-/* An internal subset could define texts that stand for long ones; exports have none. */
-static int scan_declaration(struct scan *scan, struct error *err)
-{
-    const char *close = memchr(scan->at, '>', (size_t)(scan->end - scan->at));
-    if (memchr(scan->at, '[', (size_t)((close ? close : scan->end) - scan->at)))
-        return error_set(err, "it declares a document type of its own, which no export does");
-    scan->at = close ? close + 1 : scan->end;
-    return 0;
-}
-
 /* At a '<'. */
 static int scan_markup(struct scan *scan, struct error *err)
 {
@@ -73,8 +63,15 @@ static int scan_markup(struct scan *scan, struct error *err)
         skip_past(scan, "?>");
         return 0;
     }
-    if (topo_xml_begins(scan, "<!"))
-        return scan_declaration(scan, err);
+    if (topo_xml_begins(scan, "<!")) {
+        /* An internal subset could define texts that stand for long ones; exports have none. */
+        const char *close = memchr(scan->at, '>', (size_t)(scan->end - scan->at));
+        close = close ? close + 1 : scan->end;
+        if (memchr(scan->at, '[', (size_t)(close - scan->at)))
+            return error_set(err, "it declares a document type of its own, which no export does");
+        scan->at = close;
+        return 0;
+    }
     bool closes = topo_xml_begins(scan, "</"), empty = skip_tag(scan);
     if (closes) {
         scan->depth -= scan->depth > 0;
