@@ -10,7 +10,6 @@ libtaskmap_a_SOURCES = \
     affinity/taskmap/taskmap_text.c
 libresource_a_SOURCES = \
     affinity/shape/count.c affinity/shape/count.h \
-    affinity/shape/count_private.h \
     affinity/shape/shape.c affinity/shape/shape.h \
     affinity/shape/shape_grammar.c \
     affinity/shape/shape_json.c \

@@ -1,13 +1,15 @@
+/* Counts: from and to text (RFC 45, RFC 22) and JSON (RFC 14), and the largest value below a limit. */
 #include "affinity/shape/count.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/shape/count_private.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/text.h"
+
+#define COUNT_HINT "expected a count such as 4, 3-30, 2+, 1-8:2:* or 4,9,16"
 
 struct count count_of(uint32_t number)
 {
@@ -27,28 +29,22 @@ struct count count_copy(const struct count *count)
     return copy;
 }
 
-static void count_put_range(const struct count *count, struct buf *out)
-{
-    if (count->max == COUNT_UNBOUNDED)
-        buf_printf(out, "%u+", count->min);
-    else
-        buf_printf(out, "%u-%u", count->min, count->max);
-    const char step = count->operator;
-    if (step != '+')
-        buf_printf(out, ":%u:%c", count->operand, step);
-    else if (count->operand != 1)
-        buf_printf(out, ":%u", count->operand);
-}
-
 char *count_encode(const struct count *count)
 {
     if (count->set)
         return idset_encode(count->set);
+    const char step = count->operator;
+    if (!step)
+        return mem_format("%u", count->min);
     struct buf out = BUF_INIT;
-    if (count->operator)
-        count_put_range(count, &out);
+    if (count->max == COUNT_UNBOUNDED)
+        buf_printf(&out, "%u+", count->min);
     else
-        buf_printf(&out, "%u", count->min);
+        buf_printf(&out, "%u-%u", count->min, count->max);
+    if (step != '+')
+        buf_printf(&out, ":%u:%c", count->operand, step);
+    else if (count->operand != 1)
+        buf_printf(&out, ":%u", count->operand);
     return buf_take_text(&out);
 }
 
@@ -61,20 +57,6 @@ static uint64_t count_power(uint64_t base, uint32_t exponent, uint64_t limit)
     return value;
 }
 
-static uint64_t count_next(const struct count *count, uint64_t value, uint64_t limit)
-{
-    const char step = count->operator;
-    return step == '^' ? count_power(value, count->operand, limit) : value * count->operand;
-}
-
-static uint32_t count_within_set(const struct idset *set, uint64_t limit)
-{
-    uint32_t first, last, best = 0;
-    for (size_t at = 0; idset_range(set, &at, &first, &last) && first <= limit;)
-        best = last <= limit ? last : (uint32_t)limit;
-    return best;
-}
-
 uint32_t count_within(const struct count *count, uint64_t limit)
 {
     if (limit > COUNT_MAX)
@@ -83,20 +65,41 @@ uint32_t count_within(const struct count *count, uint64_t limit)
         limit = count->max;
     if (count->min > limit)
         return 0;
-    if (count->set)
-        return count_within_set(count->set, limit);
+    uint64_t best = count->min;
+    if (count->set) {
+        uint32_t first, last;
+        for (size_t at = 0; idset_range(count->set, &at, &first, &last) && first <= limit;)
+            best = last <= limit ? last : limit;
+        return (uint32_t)best;
+    }
     const char step = count->operator;
     if (!step)
         return count->min;
     if (step == '+')
         return (uint32_t)(limit - (limit - count->min) % count->operand);
-    uint64_t best = count->min;
-    for (uint64_t value = best; value <= limit; value = count_next(count, value, limit))
+    for (uint64_t value = best; value <= limit;) {
         best = value;
+        value = step == '^' ? count_power(value, count->operand, limit) : value * count->operand;
+    }
     return (uint32_t)best;
 }
 
-/* Counts as JSON (RFC 14 section "count"). */
+/* What is wrong with a range (RFC 45, RFC 14), or NULL. */
+static const char *count_range_wrong(const struct count *count)
+{
+    const char step = count->operator;
+    if (!step || !strchr("+*^", step))
+        return "the operator of a range must be +, * or ^";
+    if (count->max < count->min)
+        return "the maximum is below the minimum";
+    if (step != '+' && count->operand < 2)
+        return "the operand of * and ^ must be at least 2";
+    if (step == '^' && count->min < 2)
+        return "a range with ^ must begin at 2 or more";
+    return NULL;
+}
+
+/* ---- as JSON (RFC 14 section "count") ---- */
 
 static int count_bad_json(const json_t *value, const char *why, struct error *err)
 {
@@ -117,15 +120,6 @@ static bool count_read_integer(const json_t *value, uint32_t *number)
     return true;
 }
 
-static bool count_operator_from_json(const json_t *value, char *step)
-{
-    const char *text = json_string_value(value);
-    if (!text || strlen(text) != 1)
-        return false;
-    *step = text[0];
-    return true;
-}
-
 static bool count_read_key(const char *key, const json_t *value, struct count *count)
 {
     if (strcmp(key, "min") == 0)
@@ -134,7 +128,12 @@ static bool count_read_key(const char *key, const json_t *value, struct count *c
         return count_read_integer(value, &count->max);
     if (strcmp(key, "operand") == 0)
         return count_read_integer(value, &count->operand);
-    return strcmp(key, "operator") == 0 && count_operator_from_json(value, &count->operator);
+    const char *text = json_string_value(value);
+    char *step = &count->operator;
+    if (strcmp(key, "operator") != 0 || !text || strlen(text) != 1)
+        return false;
+    *step = text[0];
+    return true;
 }
 
 static const char *count_read_object(json_t *object, struct count *count)
@@ -205,7 +204,7 @@ json_t *count_to_json(const struct count *count)
     return value;
 }
 
-/* Counts as text (RFC 45, RFC 22) and as JSON (RFC 14). */
+/* ---- as text (RFC 45, RFC 22) ---- */
 
 struct count_text {
     const char *at;
@@ -237,38 +236,20 @@ static bool count_take(struct count_text *in, char c)
     return true;
 }
 
-const char *count_range_wrong(const struct count *count)
-{
-    const char step = count->operator;
-    if (!step || !strchr("+*^", step))
-        return "the operator of a range must be +, * or ^";
-    if (count->max < count->min)
-        return "the maximum is below the minimum";
-    if (step != '+' && count->operand < 2)
-        return "the operand of * and ^ must be at least 2";
-    if (step == '^' && count->min < 2)
-        return "a range with ^ must begin at 2 or more";
-    return NULL;
-}
-
-static const char *count_read_operator(struct count_text *in, char *step)
-{
-    if (in->at == in->end)
-        return "missing operator";
-    *step = *in->at++;
-    return NULL;
-}
-
 /* min-max or min+ has been read up to here: [:operand[:operator]]. */
 static const char *count_read_step(struct count_text *in, struct count *count)
 {
+    char *step = &count->operator;
     *count = (struct count){count->min, count->max, '+', 1, NULL};
     if (!count_take(in, ':'))
         return NULL;
     const char *why = count_read_number(in, &count->operand);
     if (why || !count_take(in, ':'))
         return why;
-    return count_read_operator(in, &count->operator);
+    if (in->at == in->end)
+        return "missing operator";
+    *step = *in->at++;
+    return NULL;
 }
 
 static const char *count_read_range(struct count_text *in, struct count *count)
@@ -306,27 +287,6 @@ static int count_bad(const char *text, size_t len, const char *why, struct error
     return error_set(err, "count %s: %s; " COUNT_HINT, excerpt(text, len).text, why);
 }
 
-/* The inside of brackets, if there are any. */
-static struct count_text count_inside(const char *text, size_t len)
-{
-    struct count_text in = {text, text + len};
-    if (len >= 2 && text[0] == '[' && text[len - 1] == ']') {
-        in.at++;
-        in.end--;
-    }
-    return in;
-}
-
-/* The set is taken. One without holes is written as a range is, and so it is one. */
-static struct count count_of_set(struct idset *set)
-{
-    uint32_t first = idset_first(set), last = idset_last(set);
-    if (idset_count(set) <= last - first)
-        return (struct count){.min = first, .max = last, .set = set};
-    idset_free(set);
-    return (struct count){first, last, '+', 1, NULL};
-}
-
 static int count_decode_set(const struct count_text *in, struct count *count, struct error *err)
 {
     size_t len = (size_t)(in->end - in->at);
@@ -343,13 +303,24 @@ static int count_decode_set(const struct count_text *in, struct count *count, st
         idset_free(set);
         return count_bad(in->at, len, "a count must be at least 1", err);
     }
-    *count = count_of_set(set);
+    uint32_t first = idset_first(set), last = idset_last(set);
+    if (idset_count(set) <= last - first) {
+        *count = (struct count){.min = first, .max = last, .set = set};
+        return 0;
+    }
+    /* One without holes is written as a range is, and so it is one. */
+    idset_free(set);
+    *count = (struct count){first, last, '+', 1, NULL};
     return 0;
 }
 
 int count_decode(const char *text, size_t len, struct count *count, struct error *err)
 {
-    struct count_text in = count_inside(text, len);
+    struct count_text in = {text, text + len};
+    if (len >= 2 && text[0] == '[' && text[len - 1] == ']') {
+        in.at++;
+        in.end--;
+    }
     *count = (struct count){0};
     if (memchr(in.at, ',', (size_t)(in.end - in.at)))
         return count_decode_set(&in, count, err);

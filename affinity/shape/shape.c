@@ -1,3 +1,4 @@
+/* What holds for a shape from text and from JSON alike: its vertices, their keys, labels of slots. */
 #include "affinity/shape/shape.h"
 
 #include <stdlib.h>
@@ -193,20 +194,6 @@ static bool shape_is_shallow(json_t *value, size_t left)
     return true;
 }
 
-static const char *shape_set_attribute(struct shape_vertex *vertex, const char *key, json_t *value)
-{
-    if (strcmp(key, "id") == 0 && !json_is_string(value))
-        return "must be a string";
-    if (!vertex->attributes)
-        vertex->attributes = json_object();
-    if (json_object_get(vertex->attributes, key))
-        return "is given twice";
-    if (!shape_is_shallow(value, SHAPE_MAX_DEPTH))
-        return "is nested too deeply";
-    json_object_set(vertex->attributes, key, value);
-    return NULL;
-}
-
 const char *shape_set_key(struct shape_vertex *vertex, const char *key, json_t *value)
 {
     static const struct {
@@ -219,5 +206,15 @@ const char *shape_set_key(struct shape_vertex *vertex, const char *key, json_t *
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (strcmp(key, keys[i].key) == 0)
             return keys[i].set(vertex, value);
-    return shape_set_attribute(vertex, key, value);
+    /* Any other key is an attribute. */
+    if (strcmp(key, "id") == 0 && !json_is_string(value))
+        return "must be a string";
+    if (!vertex->attributes)
+        vertex->attributes = json_object();
+    if (json_object_get(vertex->attributes, key))
+        return "is given twice";
+    if (!shape_is_shallow(value, SHAPE_MAX_DEPTH))
+        return "is nested too deeply";
+    json_object_set(vertex->attributes, key, value);
+    return NULL;
 }

@@ -9,16 +9,6 @@
 static int shape_read_vertices(struct shape_reader *in, const json_t *array,
                                struct shape_vertex **list, size_t *count, size_t depth);
 
-static int shape_read_type(struct shape_reader *in, const json_t *value,
-                           struct shape_vertex *vertex)
-{
-    const char *type = json_string_value(json_object_get(value, "type"));
-    if (!type || !*type)
-        return shape_bad(in, 0, "the type of a resource must be a string that is not empty");
-    vertex->type = mem_copy_text(type);
-    return 0;
-}
-
 /* The rest of the object's keys. */
 static int shape_read_keys(struct shape_reader *in, json_t *object, struct shape_vertex *vertex)
 {
@@ -57,8 +47,11 @@ static int shape_read_parts(struct shape_reader *in, json_t *object, struct shap
                             size_t depth)
 {
     const json_t *with = json_object_get(object, "with");
-    if (shape_read_type(in, object, vertex) < 0 || shape_read_amount(in, object, vertex) < 0 ||
-        shape_read_keys(in, object, vertex) < 0)
+    const char *type = json_string_value(json_object_get(object, "type"));
+    if (!type || !*type)
+        return shape_bad(in, 0, "the type of a resource must be a string that is not empty");
+    vertex->type = mem_copy_text(type);
+    if (shape_read_amount(in, object, vertex) < 0 || shape_read_keys(in, object, vertex) < 0)
         return -1;
     if (with && shape_read_vertices(in, with, &vertex->with, &vertex->nwith, depth + 1) < 0)
         return -1;
@@ -96,36 +89,31 @@ struct shape *shape_from_json(const json_t *resources, struct error *err)
     return NULL;
 }
 
-static json_t *shape_list_to_json(const struct shape_vertex *list, size_t count);
-
 static void shape_set_said(json_t *object, const char *key, const char *text)
 {
     if (text)
         json_object_set_new(object, key, json_string(text));
 }
 
-static json_t *shape_vertex_to_json(const struct shape_vertex *vertex)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "type", json_string(vertex->type));
-    json_object_set_new(object, "count", count_to_json(&vertex->count));
-    shape_set_said(object, "unit", vertex->unit);
-    if (vertex->exclusive != SHAPE_UNSAID)
-        json_object_set_new(object, "exclusive",
-                            json_boolean(vertex->exclusive == SHAPE_EXCLUSIVE));
-    shape_set_said(object, "label", vertex->label);
-    if (vertex->attributes)
-        json_object_update(object, vertex->attributes);
-    if (vertex->nwith)
-        json_object_set_new(object, "with", shape_list_to_json(vertex->with, vertex->nwith));
-    return object;
-}
-
 static json_t *shape_list_to_json(const struct shape_vertex *list, size_t count)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, shape_vertex_to_json(&list[i]));
+    for (size_t i = 0; i < count; i++) {
+        const struct shape_vertex *vertex = &list[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "type", json_string(vertex->type));
+        json_object_set_new(object, "count", count_to_json(&vertex->count));
+        shape_set_said(object, "unit", vertex->unit);
+        if (vertex->exclusive != SHAPE_UNSAID)
+            json_object_set_new(object, "exclusive",
+                                json_boolean(vertex->exclusive == SHAPE_EXCLUSIVE));
+        shape_set_said(object, "label", vertex->label);
+        if (vertex->attributes)
+            json_object_update(object, vertex->attributes);
+        if (vertex->nwith)
+            json_object_set_new(object, "with", shape_list_to_json(vertex->with, vertex->nwith));
+        json_array_append_new(array, object);
+    }
     return array;
 }
 

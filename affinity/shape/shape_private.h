@@ -33,21 +33,4 @@ int shape_finish(struct shape_reader *in);
 bool shape_is_slot(const struct shape_vertex *vertex);
 size_t shape_count_slots(const struct shape_vertex *list, size_t count);
 
-/* The words of the text form. */
-enum shape_word { SHAPE_STRING, SHAPE_VALUE, SHAPE_TOO_LARGE };
-
-bool shape_is_word(const char *text); /* needs no quotes as type, label or key */
-bool shape_is_word_char(char c);
-/* An unquoted value: a number, true, false or null is in *value then (a new reference). */
-enum shape_word shape_read_word(const char *text, size_t len, json_t **value);
-
-/* The next byte behind blanks; '\0' at the end. */
-char shape_peek(struct shape_reader *in);
-bool shape_take(struct shape_reader *in, char c);
-/* A word or a quoted string; *quoted may be NULL. NULL: refused, `what` was expected. */
-char *shape_read_string(struct shape_reader *in, const char *what, bool *quoted);
-/* One `key:value`, `+key`, `-key` or `key`; outermost: `x` is short for exclusive. */
-int shape_read_item(struct shape_reader *in, bool outermost, char **key, json_t **value,
-                    size_t depth);
-
 #endif
