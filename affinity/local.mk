@@ -40,7 +40,7 @@ liblayout_a_SOURCES = \
     affinity/topology/topo_gpu.c affinity/topology/topo_gpu.h \
     affinity/topology/topo_gpu_sysfs.c \
     affinity/topology/topo_hwloc.c \
-    affinity/topology/topo_json.c affinity/topology/topo_json.h \
+    affinity/topology/topo_json.c \
     affinity/topology/topo_numa.c affinity/topology/topo_numa.h \
     affinity/topology/topo_private.h \
     affinity/topology/topo_treepool.c affinity/topology/topo_treepool.h \

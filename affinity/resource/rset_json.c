@@ -388,14 +388,6 @@ struct rset *rset_decode(const char *text, size_t len, struct error *err)
 
 /* The JSON form of resource sets (RFC 20 version 1). */
 
-static json_t *rset_idset_json(const struct idset *ids)
-{
-    char *text = idset_encode(ids);
-    json_t *value = json_string(text);
-    free(text);
-    return value;
-}
-
 /* Nodes ascend by rank, so children appear in order of their lowest rank. */
 static json_t *rset_lite_json(const struct rset *set)
 {
@@ -415,10 +407,10 @@ static json_t *rset_lite_json(const struct rset *set)
     for (size_t i = 0; i < norder; i++) {
         size_t index = rset_children_index(order[i]);
         json_t *sets = json_object(), *entry = json_object();
-        json_object_set_new(sets, "core", rset_idset_json(order[i]->cores));
+        json_object_set_new(sets, "core", idset_to_json(order[i]->cores));
         if (!idset_empty(order[i]->gpus))
-            json_object_set_new(sets, "gpu", rset_idset_json(order[i]->gpus));
-        json_object_set_new(entry, "rank", rset_idset_json(ranks[index]));
+            json_object_set_new(sets, "gpu", idset_to_json(order[i]->gpus));
+        json_object_set_new(entry, "rank", idset_to_json(ranks[index]));
         json_object_set_new(entry, "children", sets);
         json_array_append_new(lite, entry);
         idset_free(ranks[index]);

@@ -211,14 +211,6 @@ static struct idset *carve_set(const char *text, const struct rset *R, const str
     return fresh;
 }
 
-static json_t *carve_text(const struct idset *set)
-{
-    char *text = idset_encode(set);
-    json_t *value = json_string(text);
-    free(text);
-    return value;
-}
-
 /* An entry of children with new ranks; what is not one stays as it is. */
 static void carve_entry(json_t *list, json_t *entry, const struct rset *R,
                         const struct idset *ranks, bool renumber)
@@ -231,7 +223,7 @@ static void carve_entry(json_t *list, json_t *entry, const struct rset *R,
     }
     if (!idset_empty(set)) {
         json_t *copy = json_copy(entry);
-        json_object_set_new(copy, "ranks", carve_text(set));
+        json_object_set_new(copy, "ranks", idset_to_json(set));
         json_array_append_new(list, copy);
     }
     idset_free(set);
@@ -267,7 +259,7 @@ static json_t *carve_properties(const struct rset *R)
     {
         struct idset *set = carve_set(json_string_value(value), R, ranks, true);
         if (!idset_empty(set))
-            json_object_set_new(fresh, name, carve_text(set));
+            json_object_set_new(fresh, name, idset_to_json(set));
         idset_free(set);
     }
     idset_free(ranks);

@@ -434,3 +434,11 @@ char *idset_encode(const struct idset *set)
     }
     return buf_take_text(&out);
 }
+
+json_t *idset_to_json(const struct idset *set)
+{
+    char *text = idset_encode(set);
+    json_t *value = json_string(text);
+    free(text);
+    return value;
+}

@@ -11,6 +11,7 @@
 #ifndef AFFINITY_SETS_IDSET_H
 #define AFFINITY_SETS_IDSET_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +31,7 @@ void idset_free(struct idset *set); /* NULL is fine */
 struct idset *idset_decode(const char *text, struct error *err);
 /* Canonical text without brackets; "" when empty. Caller frees. */
 char *idset_encode(const struct idset *set);
+json_t *idset_to_json(const struct idset *set); /* the same as a string; new reference */
 
 void idset_add(struct idset *set, uint32_t id);
 void idset_add_range(struct idset *set, uint32_t first, uint32_t last); /* first <= last */

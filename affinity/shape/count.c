@@ -198,10 +198,7 @@ json_t *count_to_json(const struct count *count)
         return count_range_to_json(count);
     if (!count->set)
         return json_integer(count->min);
-    char *text = idset_encode(count->set);
-    json_t *value = json_string(text);
-    free(text);
-    return value;
+    return idset_to_json(count->set);
 }
 
 /* ---- as text (RFC 45, RFC 22) ---- */

@@ -14,8 +14,6 @@
  *                 "pci": "0000:c1:00.0", "vendor": "nvidia",  vendor and tiles when they say nothing
  *                 "tiles": 2}]}
  */
-#include "affinity/topology/topo_json.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,16 +104,7 @@ static int memory_from_json(struct topo *topo, const json_t *value, struct error
     return 0;
 }
 
-/* ---- sets ---- */
-
-json_t *topo_set_to_json(const struct idset *set)
-{
-    char *text = idset_encode(set);
-    json_t *value = json_string(text);
-    free(text);
-    return value;
-}
-
+/* A set of threads that the table has; NULL for anything else. Caller frees. */
 static struct idset *cpus_from_json(const json_t *value, const struct topo *topo)
 {
     const char *text = json_string_value(value);
@@ -137,7 +126,7 @@ static json_t *gpus_to_json(const struct topo *topo)
     for (size_t i = 0; i < topo->ngpus; i++) {
         const struct topo_gpu *gpu = &topo->gpus[i];
         json_t *item = json_pack("{s:I,s:s,s:o}", "id", (json_int_t)gpu->id, "name", gpu->name,
-                                 "cpus", topo_set_to_json(gpu->cpus));
+                                 "cpus", idset_to_json(gpu->cpus));
         if (gpu->pci[0])
             json_object_set_new(item, "pci", json_string(gpu->pci));
         if (gpu->vendor != TOPO_VENDOR_UNKNOWN)
@@ -275,7 +264,7 @@ json_t *topo_to_json(const struct topo *topo)
     json_object_set_new(value, "os", os_to_json(topo));
     json_object_set_new(value, "levels", levels);
     if (idset_count(allowed) < topo->npus)
-        json_object_set_new(value, "allowed", topo_set_to_json(allowed));
+        json_object_set_new(value, "allowed", idset_to_json(allowed));
     if (topo->ngpus)
         json_object_set_new(value, "gpus", gpus_to_json(topo));
     json_object_set_new(value, "memory", column_to_json(topo->memory, topo->npus, TOPO_ABSENT, -1));

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "affinity/topology/topo_json.h"
 #include "base/mem.h"
 
 /* Levels that are domains; the first is outside where both are the same. */
@@ -107,7 +106,7 @@ static void take_memory(uint32_t gib, void *arg)
 static void say_set(json_t *value, const char *key, const struct idset *set)
 {
     if (!idset_empty(set))
-        json_object_set_new(value, key, topo_set_to_json(set));
+        json_object_set_new(value, key, idset_to_json(set));
 }
 
 static json_t *say_region(struct localities *all, struct region in, size_t level);
