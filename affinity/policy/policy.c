@@ -1,3 +1,4 @@
+/* The strings of a part, parsed: which loops, what tasks are bound to, limits, order, and their defaults. */
 #include "affinity/policy/policy.h"
 
 #include <ctype.h>
@@ -32,21 +33,6 @@ static bool has_loop(const struct policy *policy, enum topo_level level)
     return false;
 }
 
-static int map_add(struct policy *policy, const char *map, size_t at, enum topo_level level,
-                   struct error *err)
-{
-    if (has_loop(policy, level)) {
-        char why[80];
-        snprintf(why, sizeof(why), "%s (character %zu) is named twice: name each level once",
-                 topo_level_letter(level), at + 1);
-        return policy_error_map_string(map, at, why, err);
-    }
-    if (level == TOPO_NODE)
-        policy->node_loop = policy->nloops;
-    policy->loops[policy->nloops++] = level;
-    return 0;
-}
-
 static int map_parse_string(struct policy *policy, const char *map, struct error *err)
 {
     size_t len;
@@ -54,8 +40,15 @@ static int map_parse_string(struct policy *policy, const char *map, struct error
         enum topo_level level = topo_level_take_letter(map + at, &len);
         if (level == TOPO_NLEVELS)
             return policy_error_map(map, at, err);
-        if (map_add(policy, map, at, level, err) < 0)
-            return -1;
+        if (has_loop(policy, level)) {
+            char why[80];
+            snprintf(why, sizeof(why), "%s (character %zu) is named twice: name each level once",
+                     topo_level_letter(level), at + 1);
+            return policy_error_map_string(map, at, why, err);
+        }
+        if (level == TOPO_NODE)
+            policy->node_loop = policy->nloops;
+        policy->loops[policy->nloops++] = level;
     }
     bool node = has_loop(policy, TOPO_NODE), thread = has_loop(policy, TOPO_HWTHREAD);
     if (node && thread)
@@ -65,14 +58,6 @@ static int map_parse_string(struct policy *policy, const char *map, struct error
                                    : thread ? "n is missing: a map string must name n and h"
                                             : "n and h are missing: a map string must name both",
                                    err);
-}
-
-/* n goes right behind the first letter. */
-static void map_span(struct policy *policy)
-{
-    for (; policy->node_loop > 1; policy->node_loop--)
-        policy->loops[policy->node_loop] = policy->loops[policy->node_loop - 1];
-    policy->loops[policy->node_loop] = TOPO_NODE;
 }
 
 static int map_parse(struct policy *policy, const char *map, struct error *err)
@@ -89,8 +74,11 @@ static int map_parse(struct policy *policy, const char *map, struct error *err)
     policy->map_word = word;
     if (map_parse_string(policy, word_maps[word], err) < 0)
         return -1;
-    if (span)
-        map_span(policy);
+    if (span) { /* n goes right behind the first letter */
+        for (; policy->node_loop > 1; policy->node_loop--)
+            policy->loops[policy->node_loop] = policy->loops[policy->node_loop - 1];
+        policy->loops[policy->node_loop] = TOPO_NODE;
+    }
     return 0;
 }
 
@@ -102,8 +90,18 @@ static uint32_t take_count(const char *text, size_t *len)
     return count <= TOPO_MAX_PUS ? (uint32_t)count : 0;
 }
 
-static int bind_parse_string(struct policy *policy, const char *bind, struct error *err)
+static int bind_parse(struct policy *policy, const char *bind, struct error *err)
 {
+    policy->bind = POLICY_BIND_OBJECTS;
+    policy->bind_count = 1;
+    if (strcmp(bind, "none") == 0) {
+        policy->bind = POLICY_BIND_NONE;
+        return 0;
+    }
+    policy->bind_level = policy->bind_word = policy_take_word(bind, strlen(bind));
+    if (policy->bind_word != TOPO_NLEVELS)
+        return 0;
+    /* A count and a letter. */
     size_t digits, letter;
     policy->bind_count = take_count(bind, &digits);
     if (digits == 0)
@@ -118,21 +116,6 @@ static int bind_parse_string(struct policy *policy, const char *bind, struct err
                                  "only one level letter can follow the count", err);
     if (policy->bind_level == TOPO_NODE && policy->bind_count > 1)
         return policy_error_bind(bind, 0, "a task runs on only one node", err);
-    return 0;
-}
-
-static int bind_parse(struct policy *policy, const char *bind, struct error *err)
-{
-    policy->bind = POLICY_BIND_OBJECTS;
-    policy->bind_count = 1;
-    if (strcmp(bind, "none") == 0) {
-        policy->bind = POLICY_BIND_NONE;
-        return 0;
-    }
-    policy->bind_word = policy_take_word(bind, strlen(bind));
-    if (policy->bind_word == TOPO_NLEVELS)
-        return bind_parse_string(policy, bind, err);
-    policy->bind_level = policy->bind_word;
     return 0;
 }
 
@@ -151,14 +134,6 @@ static void bind_default(struct policy *policy, bool map_given)
         policy->bind = POLICY_BIND_TOGETHER;
 }
 
-static bool policy_has_limit(const struct policy *policy, enum topo_level level)
-{
-    for (uint32_t i = 0; i < policy->nlimits; i++)
-        if (policy->limits[i].level == level)
-            return true;
-    return false;
-}
-
 /* One COUNT:LEVEL at *at, which moves behind it. */
 static int limit_parse_one(struct policy *policy, const char *mppr, size_t *at, struct error *err)
 {
@@ -175,8 +150,9 @@ static int limit_parse_one(struct policy *policy, const char *mppr, size_t *at, 
         return policy_error_limits(mppr, *at, "unknown level letter", err);
     if (mppr[*at + len] && mppr[*at + len] != ',')
         return policy_error_limits(mppr, *at + len, "expected a comma between limits", err);
-    if (policy_has_limit(policy, limit.level))
-        return policy_error_limits(mppr, *at, "level limited twice", err);
+    for (uint32_t i = 0; i < policy->nlimits; i++)
+        if (policy->limits[i].level == limit.level)
+            return policy_error_limits(mppr, *at, "level limited twice", err);
     policy->limits[policy->nlimits++] = limit;
     *at += len;
     return 0;
@@ -194,14 +170,6 @@ static int limit_parse(struct policy *policy, const char *mppr, struct error *er
         at++;
     }
     return -1;
-}
-
-/* One task a slot holds with --per, too. */
-static void limit_per(struct policy *policy)
-{
-    policy->limits[policy->nlimits++] = (struct policy_limit){policy->per_count, policy->per_level};
-    if (policy->cores_per_task && policy->per_level != TOPO_CORE)
-        policy->limits[policy->nlimits++] = (struct policy_limit){1, TOPO_CORE};
 }
 
 static void limit_default(struct policy *policy)
@@ -249,12 +217,17 @@ int policy_parse(const struct layout_part *part, struct policy *policy, struct e
         bind_default(policy, map);
     else if (bind_parse(policy, part->bind, err) < 0)
         return -1;
-    if (per_level)
-        limit_per(policy);
-    else if (!part->mppr && !policy->bind_domain)
+    if (per_level) {
+        policy->limits[policy->nlimits++] =
+            (struct policy_limit){policy->per_count, policy->per_level};
+        if (policy->cores_per_task &&
+            policy->per_level != TOPO_CORE) /* one task a slot holds, too */
+            policy->limits[policy->nlimits++] = (struct policy_limit){1, TOPO_CORE};
+    } else if (!part->mppr && !policy->bind_domain) {
         limit_default(policy);
-    else if (part->mppr && limit_parse(policy, part->mppr, err) < 0)
+    } else if (part->mppr && limit_parse(policy, part->mppr, err) < 0) {
         return -1;
+    }
     return part->order ? order_parse(policy, part->order, err) : 0;
 }
 

@@ -1,3 +1,4 @@
+/* Sentences about policy strings, with the words that may be meant and how other launchers' are written. */
 #include "affinity/policy/policy_error.h"
 
 #include <stdbool.h>
@@ -60,19 +61,12 @@ static const struct {
     {"dist", "--map-by LEVEL"},
 };
 
-/* The number in "pe=N" or "PE=N" among words that follow colons or commas; 0: no such word. */
-static size_t find_cores(const char *map, const char **cores)
-{
-    const char *at = strcasestr(map, "pe=");
-    *cores = at ? at + 3 : "";
-    return strspn(*cores, "0123456789");
-}
-
 /* "ppr:2:socket:pe=4", "socket:PE=4" */
 static bool add_modified(struct buf *out, const char *map)
 {
-    const char *cores, *word = map;
-    size_t ncores = find_cores(map, &cores), digits = 0;
+    /* The number in "pe=N" or "PE=N" among words that follow colons or commas. */
+    const char *pe = strcasestr(map, "pe="), *cores = pe ? pe + 3 : "", *word = map;
+    size_t ncores = strspn(cores, "0123456789"), digits = 0;
     bool per = strncmp(map, "ppr:", 4) == 0;
     if (per)
         digits = strspn(map + 4, "0123456789"), word = map + 4 + digits + (map[4 + digits] == ':');

@@ -7,24 +7,19 @@
 #include "base/number.h"
 #include "base/text.h"
 
-/* N:LEVEL of --per, whose level is that of an object or a GPU (TOPO_NLEVELS). False for anything
- * else. */
-static bool per_decode(const char *text, uint32_t *count, enum topo_level *level)
-{
-    uint64_t number;
-    const char *end = text + number_read(text, NULL, TOPO_MAX_PUS, &number);
-    if (text[0] == '0' || !number || number > TOPO_MAX_PUS || *end != ':')
-        return false;
-    *count = (uint32_t)number;
-    *level = topo_level_decode(end + 1, strlen(end + 1));
-    return *level != TOPO_NLEVELS || strcmp(end + 1, "gpu") == 0;
-}
-
 static int per_parse(const struct layout_part *part, struct policy *policy, struct error *err)
 {
     struct excerpt shown = excerpt(part->per, strlen(part->per));
     const char *beside = part->map ? "--map-by" : part->mppr ? "--mppr" : NULL;
-    if (!per_decode(part->per, &policy->per_count, &policy->per_level))
+    uint64_t number;
+    const char *end = part->per + number_read(part->per, NULL, TOPO_MAX_PUS, &number);
+    bool right = part->per[0] != '0' && number && number <= TOPO_MAX_PUS && *end == ':';
+    if (right) { /* the level of a GPU is TOPO_NLEVELS */
+        policy->per_count = (uint32_t)number;
+        policy->per_level = topo_level_decode(end + 1, strlen(end + 1));
+        right = policy->per_level != TOPO_NLEVELS || strcmp(end + 1, "gpu") == 0;
+    }
+    if (!right)
         return error_usage(err,
                            "--per %s: expected N:LEVEL, such as 2:numa, with N from 1 to %d and "
                            "LEVEL hwthread, core, l1cache, l2cache, l3cache, numa, socket, "

@@ -1,3 +1,4 @@
+/* Rank files: lines to entries, entries to a table by rank, and the elements of slot lists. */
 #include "affinity/policy/rankfile.h"
 
 #include <stdbool.h>
@@ -104,18 +105,6 @@ static const char *rankfile_host_name(const void *owner, uint32_t number)
     return ((const struct rankfile *)owner)->hosts[number].name;
 }
 
-static uint32_t add_host(struct reader *reader, const char *name)
-{
-    struct rankfile *file = reader->file;
-    uint32_t n = hash_table_intern_text(&reader->names, name, rankfile_host_name, file);
-    if (n < file->nhosts)
-        return n;
-    file->hosts = array_grow(file->hosts, n, sizeof(*file->hosts));
-    file->hosts[n] = (struct rankfile_host){mem_copy_text(name), reader->number, NULL};
-    file->nhosts++;
-    return n;
-}
-
 /* user@ is for ssh, which is told elsewhere. */
 static int take_host(struct reader *reader, uint32_t *host)
 {
@@ -130,7 +119,14 @@ static int take_host(struct reader *reader, uint32_t *host)
         return line_refuse(reader, bare, "the name of the host is too long");
     memcpy(name, bare, len);
     name[len] = '\0';
-    *host = add_host(reader, name);
+    struct rankfile *file = reader->file;
+    uint32_t n = hash_table_intern_text(&reader->names, name, rankfile_host_name, file);
+    if (n == file->nhosts) {
+        file->hosts = array_grow(file->hosts, n, sizeof(*file->hosts));
+        file->hosts[n] = (struct rankfile_host){mem_copy_text(name), reader->number, NULL};
+        file->nhosts++;
+    }
+    *host = n;
     return 0;
 }
 
@@ -223,13 +219,6 @@ static int read_entry(struct reader *reader, struct entry *entry)
     return take_list(reader, &entry->rank);
 }
 
-static void add_entry(struct reader *reader, struct entry entry)
-{
-    size_t n = reader->nentries++;
-    reader->entries = array_grow(reader->entries, n, sizeof(*reader->entries));
-    reader->entries[n] = entry;
-}
-
 /* The line from reader->line on; `end` is behind it, its comment is no part of it. */
 static int read_line(struct reader *reader, const char *end)
 {
@@ -244,20 +233,9 @@ static int read_line(struct reader *reader, const char *end)
         return 0;
     if (read_entry(reader, &entry) < 0)
         return -1;
-    add_entry(reader, entry);
-    return 0;
-}
-
-static int read_lines(struct reader *reader, size_t len)
-{
-    const char *end = reader->file->text + len;
-    for (reader->line = reader->file->text; reader->line < end;) {
-        const char *newline = memchr(reader->line, '\n', (size_t)(end - reader->line));
-        reader->number++;
-        if (read_line(reader, newline ? newline : end) < 0)
-            return -1;
-        reader->line = newline ? newline + 1 : end;
-    }
+    size_t n = reader->nentries++;
+    reader->entries = array_grow(reader->entries, n, sizeof(*reader->entries));
+    reader->entries[n] = entry;
     return 0;
 }
 
@@ -269,15 +247,6 @@ static int by_number(const void *a, const void *b)
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
     return (x->rank.line > y->rank.line) - (x->rank.line < y->rank.line);
-}
-
-static void sort_entries(struct reader *reader)
-{
-    for (size_t i = 1; i < reader->nentries; i++)
-        if (reader->entries[i].number < reader->entries[i - 1].number) {
-            qsort(reader->entries, reader->nentries, sizeof(*reader->entries), by_number);
-            return;
-        }
 }
 
 static int rankfile_check_ranks(struct reader *reader)
@@ -305,9 +274,19 @@ static int read_all(struct reader *reader, size_t len)
     const char *zero = len ? memchr(file->text, '\0', len) : NULL;
     if (zero)
         return error_usage(reader->err, "%s: not a text file: it contains a zero byte", file->name);
-    if (read_lines(reader, len) < 0)
-        return -1;
-    sort_entries(reader);
+    const char *end = file->text + len;
+    for (reader->line = file->text; reader->line < end;) {
+        const char *newline = memchr(reader->line, '\n', (size_t)(end - reader->line));
+        reader->number++;
+        if (read_line(reader, newline ? newline : end) < 0)
+            return -1;
+        reader->line = newline ? newline + 1 : end;
+    }
+    bool sorted = true; /* as most files are */
+    for (size_t i = 1; i < reader->nentries && sorted; i++)
+        sorted = reader->entries[i].number >= reader->entries[i - 1].number;
+    if (!sorted)
+        qsort(reader->entries, reader->nentries, sizeof(*reader->entries), by_number);
     if (rankfile_check_ranks(reader) < 0)
         return -1;
     file->nranks = (uint32_t)reader->nentries;

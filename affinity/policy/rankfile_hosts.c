@@ -60,14 +60,6 @@ static struct finder finder_make(const char *const *hosts, uint32_t nhosts)
     return finder;
 }
 
-static void finder_free(struct finder *finder)
-{
-    for (uint32_t i = 0; i < finder->begins.count; i++)
-        free((char *)(uintptr_t)finder->begins.list[i].name);
-    free(finder->full.list);
-    free(finder->begins.list);
-}
-
 struct entry_search {
     const struct entries *all;
     const char *name;
@@ -113,15 +105,6 @@ uint32_t rankfile_relative(const char *name)
 
 /* ---- what is not there ---- */
 
-static const char *nearest_host(const struct finder *finder, const char *name)
-{
-    const char **names = mem_array(finder->nhosts + 1ul, sizeof(*names));
-    memcpy(names, finder->hosts, finder->nhosts * sizeof(*names));
-    const char *nearest = edit_distance_word(names, name, strlen(name));
-    free(names);
-    return nearest;
-}
-
 static int refuse_relative(const struct finder *finder, const char *name, struct error *err)
 {
     uint32_t n = finder->nhosts;
@@ -136,11 +119,14 @@ static int refuse_name(const struct finder *finder, const char *name, struct err
     for (uint32_t i = 0; i < finder->nhosts; i++)
         hostlist_append(list, finder->hosts[i]);
     char *all = hostlist_encode(list);
-    const char *nearest = nearest_host(finder, name);
+    const char **names = mem_array(finder->nhosts + 1ul, sizeof(*names));
+    memcpy(names, finder->hosts, finder->nhosts * sizeof(*names));
+    const char *nearest = edit_distance_word(names, name, strlen(name));
     error_set(err, "host %s is not allocated (allocated: %.200s%s)%s%s",
               excerpt(name, strlen(name)).text, all, strlen(all) > 200 ? "..." : "",
               nearest ? "; the nearest is " : "", nearest ? nearest : "");
     hostlist_free(list);
+    free(names);
     free(all);
     return -1;
 }
@@ -176,6 +162,9 @@ int rankfile_find_nodes(const struct rankfile *file, uint32_t nranks, const char
             node[i] = find_name(&finder, name);
     }
     int rc = rankfile_hosts_check_ranks(file, nranks, &finder, node, err);
-    finder_free(&finder);
+    for (uint32_t i = 0; i < finder.begins.count; i++)
+        free((char *)(uintptr_t)finder.begins.list[i].name);
+    free(finder.full.list);
+    free(finder.begins.list);
     return rc;
 }
