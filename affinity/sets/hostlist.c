@@ -1,3 +1,4 @@
+/* Lists of host names, and their text form (RFC 29). */
 #include "affinity/sets/hostlist.h"
 
 #include <stdbool.h>
@@ -122,17 +123,12 @@ static int hostlist_bad(const char *piece, size_t len, const char *why, struct e
 }
 
 /* RFC 29: printable, no blank, no bracket, no comma. */
-static bool hostlist_is_name(char c)
-{
-    return c > ' ' && c < 0x7f && c != '[' && c != ']' && c != ',';
-}
-
 static size_t hostlist_name_len(const char *at)
 {
-    size_t len = 0;
-    while (hostlist_is_name(at[len]))
-        len++;
-    return len;
+    const char *end = at;
+    while (*end > ' ' && *end < 0x7f && *end != '[' && *end != ']' && *end != ',')
+        end++;
+    return (size_t)(end - at);
 }
 
 static const char *hostlist_check_room(const struct hostlist *list, size_t len)
@@ -314,13 +310,6 @@ static size_t hostlist_number_at(const char *host, size_t len)
     return len - at <= HOSTLIST_MAX_DIGITS ? at : len;
 }
 
-static uint64_t hostlist_number(const char *digits)
-{
-    uint64_t value;
-    number_read(digits, NULL, UINT64_MAX - 1, &value);
-    return value;
-}
-
 /* Neighbours that are written as one prefix[ids]. */
 struct hostlist_fold {
     const struct hostlist *list;
@@ -357,7 +346,10 @@ static void hostlist_fold(struct hostlist_fold *fold)
 
 static uint64_t hostlist_fold_number(const struct hostlist_fold *fold, size_t index)
 {
-    return hostlist_number(hostlist_nth(fold->list, index) + fold->prefix_len);
+    uint64_t value;
+    const char *digits = hostlist_nth(fold->list, index) + fold->prefix_len;
+    number_read(digits, NULL, UINT64_MAX - 1, &value);
+    return value;
 }
 
 static void hostlist_write_ids(const struct hostlist_fold *fold, struct buf *out)

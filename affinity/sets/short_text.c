@@ -19,25 +19,22 @@ static uint32_t even_step(const struct idset *set)
     return step;
 }
 
-static bool has_more_ranges(const struct idset *set, size_t most)
+char *idset_encode_short(const struct idset *set, size_t max)
 {
     uint32_t first, last;
     size_t at = 0;
-    while (at <= most && idset_range(set, &at, &first, &last))
+    while (at <= max && idset_range(set, &at, &first, &last))
         ;
-    return at > most;
-}
-
-/* A set of more ranges than characters has a longer text, which may be very long. */
-char *idset_encode_short(const struct idset *set, size_t max)
-{
-    if (max < 2 || !has_more_ranges(set, max)) {
+    /* A set of more ranges than characters has a longer text, which may be very long. */
+    if (max < 2 || at <= max) {
         char *text = idset_encode(set);
         if (strlen(text) <= max || !strchr(text, ',') || idset_count(set) == 2)
             return text;
         free(text);
     }
-    uint32_t first = idset_first(set), last = idset_last(set), step = even_step(set);
+    first = idset_first(set);
+    last = idset_last(set);
+    uint32_t step = even_step(set);
     if (step)
         return mem_format("%u,%u..%u", first, first + step, last);
     return mem_format("%u..%u (%zu)", first, last, idset_count(set));

@@ -1,3 +1,4 @@
+/* Task maps in memory: blocks, grown run by run, and who is where. */
 #include "affinity/taskmap/taskmap.h"
 
 #include <stdbool.h>
@@ -43,12 +44,6 @@ static void taskmap_push(struct taskmap *map, struct taskmap_block block)
     map->blocks[map->nblocks++] = block;
 }
 
-static bool taskmap_continues(const struct taskmap *map, uint32_t node, uint32_t ppn)
-{
-    const struct taskmap_block *last = taskmap_last(map);
-    return last && last->repeat == 1 && last->ppn == ppn && last->node + last->nnodes == node;
-}
-
 /* Grow the last block by up to `count` nodes; stop where it equals the block before it, which
  * then repeats. Returns how many were taken. */
 static uint32_t taskmap_extend(struct taskmap *map, uint32_t count)
@@ -71,7 +66,8 @@ static void taskmap_push_runs(struct taskmap *map, uint32_t node, uint32_t count
 {
     while (count) {
         uint32_t taken = 0;
-        if (!taskmap_continues(map, node, ppn)) {
+        const struct taskmap_block *last = taskmap_last(map);
+        if (!last || last->repeat > 1 || last->ppn != ppn || last->node + last->nnodes != node) {
             taskmap_push(map, (struct taskmap_block){node, 1, ppn, 1});
             taken = 1;
         }

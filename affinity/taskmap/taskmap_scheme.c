@@ -1,3 +1,4 @@
+/* The schemes of --taskmap: parsed, and ranks dealt out by them. */
 #include "affinity/taskmap/taskmap_scheme.h"
 
 #include <stdbool.h>
@@ -22,18 +23,6 @@ static int taskmap_scheme_refuse(const char *text, size_t at, const char *why, s
                        pointer(text, len, at).text);
 }
 
-static int parse_chunk(const char *text, const char *number, struct taskmap_scheme *deal,
-                       struct error *err)
-{
-    uint64_t value;
-    if (!number_parse(number, PROGRAM_MAX_TASKS, &value) || value == 0)
-        return taskmap_scheme_refuse(
-            text, (size_t)(number - text),
-            "behind cyclic: stands how many ranks a node gets at a time, from 1 on", err);
-    *deal = (struct taskmap_scheme){.scheme = TASKMAP_SCHEME_CYCLIC, .chunk = (uint32_t)value};
-    return 0;
-}
-
 static int parse_map(const char *map, struct taskmap_scheme *deal, struct error *err)
 {
     struct error why = ERROR_INIT;
@@ -56,13 +45,6 @@ static int parse_map(const char *map, struct taskmap_scheme *deal, struct error 
     return rc;
 }
 
-/* A word is none of the beginnings of a map. */
-static bool begins_map(const char *text)
-{
-    const char *at = text + strspn(text, " \t\r\n");
-    return *at && strchr("[{(0123456789", *at);
-}
-
 int taskmap_scheme_parse(const char *text, struct taskmap_scheme *deal, struct error *err)
 {
     static const char cyclic[] = "cyclic:", manual[] = "manual:";
@@ -71,13 +53,21 @@ int taskmap_scheme_parse(const char *text, struct taskmap_scheme *deal, struct e
         return 0;
     if (strncmp(text, manual, strlen(manual)) == 0)
         return parse_map(text + strlen(manual), deal, err);
-    if (strncmp(text, cyclic, strlen(cyclic)) == 0)
-        return parse_chunk(text, text + strlen(cyclic), deal, err);
+    if (strncmp(text, cyclic, strlen(cyclic)) == 0) {
+        uint64_t chunk;
+        if (!number_parse(text + strlen(cyclic), PROGRAM_MAX_TASKS, &chunk) || chunk == 0)
+            return taskmap_scheme_refuse(
+                text, strlen(cyclic),
+                "behind cyclic: stands how many ranks a node gets at a time, from 1 on", err);
+        *deal = (struct taskmap_scheme){.scheme = TASKMAP_SCHEME_CYCLIC, .chunk = (uint32_t)chunk};
+        return 0;
+    }
     if (strcmp(text, "block") == 0 || strcmp(text, "cyclic") == 0) {
         deal->scheme = text[0] == 'b' ? TASKMAP_SCHEME_BLOCK : TASKMAP_SCHEME_CYCLIC;
         return 0;
     }
-    if (begins_map(text))
+    const char *start = text + strspn(text, " \t\r\n");
+    if (*start && strchr("[{(0123456789", *start)) /* no word begins as a map does */
         return parse_map(text, deal, err);
     const char *nearest = edit_distance_word(schemes, text, strcspn(text, ":"));
     char *why = nearest ? mem_format("no such scheme, the nearest is %s; " RIGHT, nearest)
@@ -102,15 +92,6 @@ static uint32_t deal_to(uint32_t node, uint32_t count, uint32_t *order, uint32_t
 {
     for (uint32_t i = 0; i < count; i++)
         order[dealt++] = node;
-    return dealt;
-}
-
-static uint32_t taskmap_scheme_deal_block(const uint32_t *count, uint32_t n, uint32_t ntasks,
-                                          uint32_t *order)
-{
-    uint32_t dealt = 0;
-    for (uint32_t i = 0; i < n && dealt < ntasks; i++)
-        dealt = deal_to(i, least(count[i], ntasks - dealt), order, dealt);
     return dealt;
 }
 
@@ -142,9 +123,12 @@ static uint32_t taskmap_scheme_deal_cyclic(const uint32_t *count, uint32_t n, ui
 uint32_t taskmap_scheme_deal(const struct taskmap_scheme *deal, const uint32_t *count, uint32_t n,
                              uint32_t ntasks, uint32_t *order)
 {
-    if (deal->scheme == TASKMAP_SCHEME_BLOCK)
-        return taskmap_scheme_deal_block(count, n, ntasks, order);
-    return taskmap_scheme_deal_cyclic(count, n, deal->chunk, ntasks, order);
+    if (deal->scheme != TASKMAP_SCHEME_BLOCK)
+        return taskmap_scheme_deal_cyclic(count, n, deal->chunk, ntasks, order);
+    uint32_t dealt = 0;
+    for (uint32_t i = 0; i < n && dealt < ntasks; i++)
+        dealt = deal_to(i, least(count[i], ntasks - dealt), order, dealt);
+    return dealt;
 }
 
 void taskmap_deal(const struct taskmap *map, uint32_t ntasks, uint32_t *order)

@@ -10,30 +10,23 @@
 #include "base/number.h"
 #include "base/text.h"
 
-/* One number of a block, from JSON: what does not fit in 32 bits is refused, not cut. */
-static int taskmap_read_number(const json_t *block, size_t at, size_t index, uint32_t *number,
-                               struct error *err)
-{
-    static const char *const names[] = {"nodeid", "nnodes", "ppn", "repeat"};
-    const json_t *value = json_array_get(block, index);
-    json_int_t lowest = index == 0 ? 0 : 1;
-    if (!json_is_integer(value) || json_integer_value(value) < lowest ||
-        json_integer_value(value) > UINT32_MAX)
-        return error_set(err, "task map: %s of block %zu is not an integer from %d to 4294967295",
-                         names[index], at, (int)lowest);
-    *number = (uint32_t)json_integer_value(value);
-    return 0;
-}
-
 static int taskmap_read_block(struct taskmap *map, const json_t *value, size_t at,
                               struct error *err)
 {
+    static const char *const names[] = {"nodeid", "nnodes", "ppn", "repeat"};
     uint32_t number[4];
     if (!json_is_array(value) || json_array_size(value) != 4)
         return error_set(err, "task map: block %zu is not [nodeid,nnodes,ppn,repeat]", at);
-    for (size_t i = 0; i < 4; i++)
-        if (taskmap_read_number(value, at, i, &number[i], err) < 0)
-            return -1;
+    for (size_t i = 0; i < 4; i++) { /* what does not fit in 32 bits is refused, not cut */
+        const json_t *item = json_array_get(value, i);
+        json_int_t lowest = i == 0 ? 0 : 1;
+        if (!json_is_integer(item) || json_integer_value(item) < lowest ||
+            json_integer_value(item) > UINT32_MAX)
+            return error_set(err,
+                             "task map: %s of block %zu is not an integer from %d to 4294967295",
+                             names[i], at, (int)lowest);
+        number[i] = (uint32_t)json_integer_value(item);
+    }
     struct taskmap_block block = {number[0], number[1], number[2], number[3]};
     return taskmap_append_block(map, block, err);
 }
@@ -295,16 +288,6 @@ char *taskmap_encode_pmi(const struct taskmap *map)
     return buf_take_text(&out);
 }
 
-/* The runs of a block, in rank order. */
-static void taskmap_block_runs(struct taskmap_runs *runs, const struct taskmap_block *block,
-                               uint32_t *rank)
-{
-    for (uint32_t j = 0; j < block->repeat; j++)
-        for (uint32_t i = 0; i < block->nnodes; i++, *rank += block->ppn)
-            taskmap_runs_add(
-                runs, (struct taskmap_run){block->node + i, *rank, *rank + (block->ppn - 1)});
-}
-
 static char *taskmap_write_runs(const struct taskmap_runs *runs)
 {
     struct buf out = BUF_INIT;
@@ -340,8 +323,13 @@ char *taskmap_encode_raw(const struct taskmap *map)
         if (count > TASKMAP_MAX_RUNS)
             return NULL;
     }
-    for (size_t i = 0; i < map->nblocks; i++)
-        taskmap_block_runs(&runs, &map->blocks[i], &rank);
+    for (size_t i = 0; i < map->nblocks; i++) {
+        const struct taskmap_block *block = &map->blocks[i];
+        for (uint32_t j = 0; j < block->repeat; j++)
+            for (uint32_t node = 0; node < block->nnodes; node++, rank += block->ppn)
+                taskmap_runs_add(
+                    &runs, (struct taskmap_run){block->node + node, rank, rank + (block->ppn - 1)});
+    }
     qsort(runs.list, runs.count, sizeof(*runs.list), taskmap_by_node);
     char *text = taskmap_write_runs(&runs);
     free(runs.list);
