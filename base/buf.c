@@ -1,3 +1,4 @@
+/* Bytes that grow at the end and are taken from the front, always with a NUL behind them. */
 #include "base/buf.h"
 
 #include <stdio.h>

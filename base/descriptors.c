@@ -1,3 +1,4 @@
+/* All descriptors from a number on: by close_range(2), else one by one. */
 #include "base/descriptors.h"
 
 #include <dirent.h>

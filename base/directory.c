@@ -1,3 +1,4 @@
+/* Directories for one user, and their removal with all that is in them. */
 #include "base/directory.h"
 
 #include <dirent.h>

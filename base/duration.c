@@ -1,3 +1,4 @@
+/* Durations from and to text: "1.5h", "200ms", "inf" (RFC 23). */
 #include "base/duration.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* How far two words are apart, and the nearest of a list. */
 #include "base/edit_distance.h"
 
 #include <stdint.h>

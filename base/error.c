@@ -1,3 +1,4 @@
+/* An error as a value: one sentence, its kind, and prefixes that callers put in front. */
 #include "base/error.h"
 
 #include <errno.h>

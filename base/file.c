@@ -1,3 +1,4 @@
+/* Small files read and written whole. */
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The text of a file that a user names, or of stdin. */
 #include "base/file_text.h"
 
 #include <errno.h>
@@ -6,14 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-/* Editors of Windows put it in front of UTF-8; none of the formats has a meaning for it. */
-static void drop_byte_order_mark(struct buf *text)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    if (text->len >= 3 && memcmp(buf_bytes(text), mark, 3) == 0)
-        buf_consume(text, 3);
-}
 
 static int stream_read(FILE *stream, const char *name, size_t max, struct buf *text,
                        struct error *err)
@@ -39,8 +32,10 @@ int file_text_read(const char *path, const char *name, size_t max, struct buf *t
     int rc = stream_read(stream, name, max, text, err);
     if (!is_stdin)
         fclose(stream);
-    if (is_first)
-        drop_byte_order_mark(text);
+    /* Editors of Windows put it in front of UTF-8; none of the formats has a meaning for it. */
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    if (is_first && text->len >= 3 && memcmp(buf_bytes(text), byte_order_mark, 3) == 0)
+        buf_consume(text, 3);
     return rc;
 }
 

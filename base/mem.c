@@ -1,3 +1,4 @@
+/* Memory that is there or ends the program. */
 #include "base/mem.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Numbers and texts of a message, in a fixed order of bytes. */
 #include "base/pack.h"
 
 #include <string.h>

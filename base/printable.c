@@ -1,3 +1,4 @@
+/* Untrusted text with all that a terminal would obey written as an escape. */
 #include "base/printable.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* A line as words, quoted as in a shell. */
 #include "base/shell_words.h"
 
 #include <stdbool.h>

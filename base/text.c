@@ -1,24 +1,16 @@
+/* Parts of a text for messages: an excerpt, and a caret under a byte. */
 #include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Where to cut: not inside a UTF-8 sequence. */
-static size_t excerpt_cut(const char *text, size_t len)
-{
-    if (len <= EXCERPT_MAX)
-        return len;
-    size_t cut = EXCERPT_MAX;
-    while (cut > EXCERPT_MAX - 4 && ((unsigned char)text[cut] & 0xc0) == 0x80)
-        cut--;
-    return cut;
-}
-
 struct excerpt excerpt(const char *text, size_t len)
 {
     struct excerpt out;
     struct buf shown = BUF_INIT;
-    size_t cut = excerpt_cut(text, len);
+    size_t cut = len < EXCERPT_MAX ? len : EXCERPT_MAX; /* not inside a UTF-8 sequence */
+    while (cut < len && cut > EXCERPT_MAX - 4 && ((unsigned char)text[cut] & 0xc0) == 0x80)
+        cut--;
     printable_add(&shown, text, cut, PRINTABLE_WORD);
     snprintf(out.text, sizeof(out.text), "\"%s\"%s", buf_text(&shown), cut < len ? "..." : "");
     buf_free(&shown);

@@ -1,3 +1,4 @@
+/* A thread that takes no signals; without one its function runs at once. */
 #include "base/thread.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* The rows next to each GPU, at each level that it may share with a task. */
 #include "affinity/layout/gpu_locality.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The text picture: its sections, as far as they are asked for. */
 #include "affinity/picture/picture.h"
 
 #include <stdlib.h>
