@@ -98,21 +98,6 @@ static void bind_node(struct layout_build *build, struct rest *rest, uint32_t no
     }
 }
 
-/* The ranks of each node, ascending: those of node i are at ranks[at[i]] to ranks[at[i + 1]]. */
-static uint32_t *bind_ranks_by_node(const struct layout_build *build, uint32_t *at)
-{
-    const struct layout *layout = build->layout;
-    uint32_t *ranks = mem_array(layout->ntasks, sizeof(*ranks));
-    for (uint32_t node = 0; node < build->request->nnodes; node++)
-        at[node + 1] = at[node] + build->node_tasks[node];
-    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
-        ranks[at[layout->tasks[rank].node]++] = rank;
-    for (uint32_t node = build->request->nnodes; node > 0; node--)
-        at[node] = at[node - 1];
-    at[0] = 0;
-    return ranks;
-}
-
 void bind_rest(struct layout_build *build)
 {
     bool any = false;
@@ -126,7 +111,15 @@ void bind_rest(struct layout_build *build)
                         mem_array(TOPO_MAX_PUS, sizeof(struct rows))};
     memset(rest.unbound, 0xff, nclasses * sizeof(uint32_t));
     uint32_t *at = mem_array(nnodes + 1ul, sizeof(*at));
-    uint32_t *ranks = bind_ranks_by_node(build, at);
+    /* The ranks of each node, ascending: those of node i are at ranks[at[i]] to ranks[at[i + 1]]. */
+    const struct layout *layout = build->layout;
+    uint32_t *ranks = mem_array(layout->ntasks, sizeof(*ranks));
+    for (uint32_t node = 0; node < nnodes; node++)
+        at[node + 1] = at[node] + build->node_tasks[node];
+    for (uint32_t rank = 0; rank < layout->ntasks; rank++)
+        ranks[at[layout->tasks[rank].node]++] = rank;
+    memmove(at + 1, at, nnodes * sizeof(*at));
+    at[0] = 0;
     for (uint32_t node = 0; node < nnodes; node++)
         bind_node(build, &rest, node, ranks + at[node], at[node + 1] - at[node]);
     free(ranks);

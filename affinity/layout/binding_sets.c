@@ -60,20 +60,6 @@ static uint32_t add_spans(struct binding_sets *sets, const struct node_class *cl
     return n;
 }
 
-static struct layout_binding list_cpus_and_cores(const struct binding_sets *sets,
-                                                 const struct binding_set *set)
-{
-    struct layout_binding lists = {idset_new(), idset_new()};
-    for (uint32_t i = 0; i < set->nspans; i++) {
-        const struct rows *span = &sets->spans[set->first_span + i];
-        for (uint32_t row = span->first; row < span->end; row++) {
-            idset_add(lists.cpus, set->topo->os[row]);
-            idset_add(lists.cores, topo_core(set->topo, row));
-        }
-    }
-    return lists;
-}
-
 static bool binding_sets_same(const void *owner, uint32_t number, const void *thing)
 {
     const struct binding_sets *sets = owner;
@@ -101,7 +87,13 @@ uint32_t binding_sets_add(struct binding_sets *sets, const struct node_class *cl
     sets->sets = array_grow(sets->sets, number, sizeof(*sets->sets));
     sets->cpus_and_cores = array_grow(sets->cpus_and_cores, number, sizeof(*sets->cpus_and_cores));
     sets->sets[number] = set;
-    sets->cpus_and_cores[number] = list_cpus_and_cores(sets, &set);
+    struct layout_binding *lists = &sets->cpus_and_cores[number];
+    *lists = (struct layout_binding){idset_new(), idset_new()};
+    for (uint32_t i = set.first_span; i < sets->nspans; i++)
+        for (uint32_t row = sets->spans[i].first; row < sets->spans[i].end; row++) {
+            idset_add(lists->cpus, set.topo->os[row]);
+            idset_add(lists->cores, topo_core(set.topo, row));
+        }
     return number;
 }
 

@@ -79,21 +79,11 @@ static bool position_before_row(const void *arg, size_t i)
     return search->plan->first_row[search->plan->positions[i].unit] < search->row;
 }
 
-/* Positions whose units lie in these rows. */
-static void circle_positions(struct circle *circle, const struct positions *plan)
-{
-    circle->begin = (uint32_t)search_first(plan->npositions, position_before_row,
-                                           &(struct circle_search){plan, circle->rows.first});
-    circle->next = circle->end = circle->begin;
-    while (circle->end < plan->npositions &&
-           plan->end_row[plan->positions[circle->end].unit] <= circle->rows.end)
-        circle->end++;
-}
-
 /* The objects of a level that have GPUs. */
 static void add_level(struct pairing *pairing, enum topo_level level, uint32_t *nmembers)
 {
-    const struct node_class *class = pairing->plan->class;
+    const struct positions *plan = pairing->plan;
+    const struct node_class *class = plan->class;
     struct member *found = mem_array(class->ngpus, sizeof(*found));
     uint32_t n = 0;
     for (uint32_t gpu = 0; gpu < class->ngpus; gpu++)
@@ -103,9 +93,15 @@ static void add_level(struct pairing *pairing, enum topo_level level, uint32_t *
         qsort(found, n, sizeof(*found), compare_members);
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || found[i].rows.first != found[i - 1].rows.first) {
-            struct circle *circle = &pairing->circles[pairing->ncircles++];
-            *circle = (struct circle){.rows = found[i].rows, .first = *nmembers};
-            circle_positions(circle, pairing->plan);
+            const struct rows rows = found[i].rows;
+            const struct circle_search search = {plan, rows.first};
+            uint32_t end = (uint32_t)search_first(plan->npositions, position_before_row, &search);
+            pairing->circles[pairing->ncircles++] = (struct circle){
+                .rows = rows, .begin = end, .next = end, .end = end, .first = *nmembers};
+            /* Positions whose units lie in these rows. */
+            while (end < plan->npositions && plan->end_row[plan->positions[end].unit] <= rows.end)
+                end++;
+            pairing->circles[pairing->ncircles - 1].end = end;
         }
         pairing->circles[pairing->ncircles - 1].ngpus++;
         pairing->members[(*nmembers)++] = found[i].gpu;
@@ -256,29 +252,25 @@ static void add_pair(struct pairing *pairing, struct circle *circle, uint32_t tu
     }
 }
 
-/* As many pairs as the circle has places and GPUs for. */
-static void fill_circle(struct pairing *pairing, struct circle *circle, uint32_t turn)
-{
-    uint32_t *picked = mem_array(pairing->policy->gpus_per_task, sizeof(*picked));
-    while (pairing->npairs < pairing->most && free_place(pairing, circle) < circle->end &&
-           pick_gpus(pairing, circle, turn, picked))
-        add_pair(pairing, circle, turn, picked);
-    free(picked);
-}
-
-/* As often as there are tasks for each GPU, from the GPUs on that have the fewest so far. */
+/* As often as there are tasks for each GPU, from the GPUs on that have the fewest so far. In each circle as
+ * many pairs are made as it has places and GPUs for. */
 static void pair_turns(struct pairing *pairing)
 {
-    uint32_t fewest = pairing->policy->gpu_tasks;
+    const struct policy *policy = pairing->policy;
+    uint32_t *picked = mem_array(policy->gpus_per_task, sizeof(*picked));
+    uint32_t turn = policy->gpu_tasks, before = UINT32_MAX;
     for (uint32_t gpu = 0; gpu < pairing->plan->class->ngpus; gpu++)
-        fewest = pairing->uses[gpu] < fewest ? pairing->uses[gpu] : fewest;
-    for (uint32_t turn = fewest; turn < pairing->policy->gpu_tasks; turn++) {
-        uint32_t before = pairing->npairs;
-        for (uint32_t i = 0; i < pairing->ncircles; i++)
-            fill_circle(pairing, &pairing->circles[i], turn);
-        if (pairing->npairs == before)
-            break;
+        turn = pairing->uses[gpu] < turn ? pairing->uses[gpu] : turn;
+    for (; turn < policy->gpu_tasks && pairing->npairs != before; turn++) {
+        before = pairing->npairs;
+        for (uint32_t i = 0; i < pairing->ncircles; i++) {
+            struct circle *circle = &pairing->circles[i];
+            while (pairing->npairs < pairing->most && free_place(pairing, circle) < circle->end &&
+                   pick_gpus(pairing, circle, turn, picked))
+                add_pair(pairing, circle, turn, picked);
+        }
     }
+    free(picked);
 }
 
 static void make_circles(struct pairing *pairing)

@@ -35,26 +35,23 @@ static struct rows object_rows(const struct topo *topo, enum topo_level level, s
     return rows;
 }
 
-/* From the first to the last thread next to a GPU; without one, all. */
-static struct rows rows_near(const struct topo *topo, const struct idset *cpus)
-{
-    struct rows rows = {0, topo->npus};
-    while (cpus && rows.first < rows.end && !idset_has(cpus, topo->os[rows.first]))
-        rows.first++;
-    while (cpus && rows.first < rows.end && !idset_has(cpus, topo->os[rows.end - 1]))
-        rows.end--;
-    return rows.first < rows.end ? rows : (struct rows){0, topo->npus};
-}
-
 static void gpu_make(struct node_class_gpu *gpu, const struct node_class *class,
                      const struct idset *cpus, uint32_t id)
 {
+    const struct topo *topo = class->topo;
+    /* From the first to the last thread next to it; without one, all. */
+    struct rows near = {0, topo->npus};
+    while (cpus && near.first < near.end && !idset_has(cpus, topo->os[near.first]))
+        near.first++;
+    while (cpus && near.first < near.end && !idset_has(cpus, topo->os[near.end - 1]))
+        near.end--;
+    if (near.first == near.end)
+        near = (struct rows){0, topo->npus};
     enum topo_level levels[NODE_CLASS_NEAR_LEVELS];
-    struct rows near = rows_near(class->topo, cpus);
-    node_class_near_levels(class->topo, levels);
+    node_class_near_levels(topo, levels);
     *gpu = (struct node_class_gpu){.id = id};
     for (uint32_t i = 0; i < NODE_CLASS_NEAR_LEVELS; i++) {
-        struct rows rows = object_rows(class->topo, levels[i], near);
+        struct rows rows = object_rows(topo, levels[i], near);
         gpu->rows[levels[i]] =
             (struct rows){node_class_row(class, rows.first), node_class_row(class, rows.end)};
     }

@@ -86,27 +86,11 @@ static void number_levels(struct node_class *class)
     free(tag);
 }
 
-/* Each allocated core has a row at least. */
-static int check_cores(const struct node_class *class, const char *host, struct error *err)
-{
-    if (class->count[TOPO_CORE] == idset_count(class->cores))
-        return 0;
-    struct idset *have = topo_allowed_cores(class->topo);
-    char *want_text = idset_encode(class->cores), *have_text = idset_encode(have);
-    error_set(err,
-              "%s: cores %s were allocated, but this machine offers only cores %s "
-              "(logical numbers)",
-              host, want_text, have_text);
-    free(want_text);
-    free(have_text);
-    idset_free(have);
-    return -1;
-}
-
 static int node_class_make(struct node_class *class, const struct layout_request *request,
                            uint32_t node, const struct node_class_gpus *gpus, struct error *err)
 {
     const struct topo *topo = request->nodes[node].topo;
+    const char *host = request->nodes[node].host;
     *class =
         (struct node_class){.example = node, .topo = topo, .cores = request->nodes[node].cores};
     class->rows = mem_array(topo->npus, sizeof(*class->rows));
@@ -116,10 +100,20 @@ static int node_class_make(struct node_class *class, const struct layout_request
     if (class->nrows)
         class->rows = mem_resize(class->rows, class->nrows, sizeof(*class->rows));
     number_levels(class);
-    if (check_cores(class, request->nodes[node].host, err) < 0)
+    if (class->count[TOPO_CORE] != idset_count(class->cores)) { /* each has a row at least */
+        struct idset *have = topo_allowed_cores(topo);
+        char *want_text = idset_encode(class->cores), *have_text = idset_encode(have);
+        error_set(err,
+                  "%s: cores %s were allocated, but this machine offers only cores %s "
+                  "(logical numbers)",
+                  host, want_text, have_text);
+        free(want_text);
+        free(have_text);
+        idset_free(have);
         return -1;
+    }
     class->busy = gpus && gpus->busy ? idset_copy(gpus->busy) : NULL;
-    return gpus ? node_class_find_gpus(class, gpus->gpus, request->nodes[node].host, err) : 0;
+    return gpus ? node_class_find_gpus(class, gpus->gpus, host, err) : 0;
 }
 
 /* ---- which nodes are of one class ---- */
@@ -129,17 +123,6 @@ struct wanted {
     const struct node_class_gpus *gpus; /* by node, or NULL */
     uint32_t node;
 };
-
-static uint64_t node_hash(const struct wanted *wanted)
-{
-    const struct layout_node *node = &wanted->request->nodes[wanted->node];
-    uint64_t hash = idset_hash(hash_table_hash(0, (uintptr_t)node->topo), node->cores);
-    if (wanted->gpus) {
-        hash = hash_table_hash(idset_hash(hash, wanted->gpus[wanted->node].gpus), 0);
-        hash = idset_hash(hash, wanted->gpus[wanted->node].busy);
-    }
-    return hash;
-}
 
 static bool node_class_is_wanted(const void *owner, uint32_t number, const void *thing)
 {
@@ -163,8 +146,14 @@ int node_classes_make(struct node_classes *classes, const struct layout_request 
     *classes = (struct node_classes){.of = mem_array(request->nnodes, sizeof(*classes->of))};
     for (uint32_t node = 0; node < request->nnodes && rc == 0; node++) {
         struct wanted wanted = {request, gpus, node};
+        const struct layout_node *given = &request->nodes[node];
+        uint64_t hash = idset_hash(hash_table_hash(0, (uintptr_t)given->topo), given->cores);
+        if (gpus) {
+            hash = hash_table_hash(idset_hash(hash, gpus[node].gpus), 0);
+            hash = idset_hash(hash, gpus[node].busy);
+        }
         classes->of[node] =
-            hash_table_intern(&numbers, node_hash(&wanted), node_class_is_wanted, classes, &wanted);
+            hash_table_intern(&numbers, hash, node_class_is_wanted, classes, &wanted);
         if (classes->of[node] < classes->nclasses)
             continue;
         classes->classes =

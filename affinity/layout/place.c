@@ -19,19 +19,6 @@
 #include "affinity/layout/positions.h"
 #include "base/mem.h"
 
-/* ---- earlier placements ---- */
-
-static void occupy_by_earlier(struct passes *passes, const struct layout_build *build)
-{
-    for (uint32_t rank = 0; rank < build->layout->ntasks; rank++) {
-        const struct layout_task *task = &build->layout->tasks[rank];
-        struct rows rows;
-        passes_hold(passes, task->node, task->place);
-        for (uint32_t i = 0; layout_build_occupied(build, task, i, &rows); i++)
-            passes_occupy(passes, task->node, rows.first, rows.end);
-    }
-}
-
 /* ---- seats ---- */
 
 /* Up to ntasks seats on these nodes, with `force` past the limits where there are too few. */
@@ -248,8 +235,13 @@ static int place_on(struct layout_build *build, const struct node_classes *class
     struct passes passes;
     all_positions_make(&plans, classes, &placement->policy);
     passes_start(&passes, build->request, classes, &plans, &placement->policy, build->node_tasks);
-    if (build->placements->count > 1)
-        occupy_by_earlier(&passes, build);
+    for (uint32_t rank = 0; rank < build->layout->ntasks; rank++) { /* of earlier placements */
+        const struct layout_task *task = &build->layout->tasks[rank];
+        struct rows rows;
+        passes_hold(&passes, task->node, task->place);
+        for (uint32_t i = 0; layout_build_occupied(build, task, i, &rows); i++)
+            passes_occupy(&passes, task->node, rows.first, rows.end);
+    }
     int rc = infeasible_word(&plans, &placement->policy, err);
     if (rc == 0 && plans.ngroups == 0 &&
         placement->taskmap.scheme != TASKMAP_SCHEME_MAP) /* its nodes come first */
@@ -268,17 +260,6 @@ static int place_on(struct layout_build *build, const struct node_classes *class
 
 /* ---- what earlier placements left of GPUs, and of the cores beside them ---- */
 
-/* The cores that a task occupies, as a limit of one a core counts them. */
-static void add_busy_cores(const struct layout_build *build, const struct layout_task *task,
-                           struct idset *busy)
-{
-    const struct node_class *class = layout_build_class(build, task->node);
-    struct rows rows;
-    for (uint32_t i = 0; layout_build_occupied(build, task, i, &rows); i++)
-        for (uint32_t row = rows.first; row < rows.end; row++)
-            idset_add(busy, node_class_core(class, row));
-}
-
 /* Classes of nodes for a placement that gives out GPUs: by what is left there. 0, or -1 with a sentence;
  * to be freed in either case. */
 static int gpu_left_classes(const struct layout_build *build, struct node_classes *classes,
@@ -295,8 +276,15 @@ static int gpu_left_classes(const struct layout_build *build, struct node_classe
         busy[node] = build->node_tasks[node] ? idset_new() : NULL;
         nodes[node] = (struct node_class_gpus){left[node] ? left[node] : all, busy[node]};
     }
-    for (uint32_t rank = 0; rank < build->layout->ntasks; rank++)
-        add_busy_cores(build, &build->layout->tasks[rank], busy[build->layout->tasks[rank].node]);
+    for (uint32_t rank = 0; rank < build->layout->ntasks; rank++) {
+        /* The cores that a task occupies, as a limit of one a core counts them. */
+        const struct layout_task *task = &build->layout->tasks[rank];
+        const struct node_class *class = layout_build_class(build, task->node);
+        struct rows rows;
+        for (uint32_t i = 0; layout_build_occupied(build, task, i, &rows); i++)
+            for (uint32_t row = rows.first; row < rows.end; row++)
+                idset_add(busy[task->node], node_class_core(class, row));
+    }
     int rc = node_classes_make(classes, build->request, nodes, err);
     for (uint32_t node = 0; node < nnodes; node++) {
         idset_free(left[node]);

@@ -97,18 +97,6 @@ static int count_freely(struct layout_build *build, struct passes *passes,
 
 /* ---- manual ---- */
 
-static int refuse_map_node(const struct allocated *allocated, uint32_t at, struct error *err)
-{
-    if (at >= allocated->nhosts)
-        return error_set(err, "--taskmap: the map uses node %u, and %u node%s allocated (0%s%.0u)",
-                         at, allocated->nhosts, allocated->nhosts == 1 ? " is" : "s are",
-                         allocated->nhosts > 1 ? " to " : "", allocated->nhosts - 1);
-    return error_set(err,
-                     "--taskmap: the map uses node %u, and %s has no core that is free for this "
-                     "program",
-                     at, allocated->hosts[at]);
-}
-
 /* Ids of the map index what was allocated; order becomes nodes of the request. */
 static int find_map_nodes(struct layout_build *build, const struct placement *placement,
                           struct hand *hand, struct error *err)
@@ -121,11 +109,18 @@ static int find_map_nodes(struct layout_build *build, const struct placement *pl
     for (uint32_t rank = 0; rank < placement->ntasks && rc == 0; rank++) {
         uint32_t at = hand->order[rank];
         uint32_t node = at < allocated.nhosts ? allocated.node[at] : NO_NODE;
-        if (node == NO_NODE) {
-            rc = refuse_map_node(&allocated, at, err);
-            break;
-        }
-        used[hand->order[rank] = node] = true;
+        if (at >= allocated.nhosts)
+            rc =
+                error_set(err, "--taskmap: the map uses node %u, and %u node%s allocated (0%s%.0u)",
+                          at, allocated.nhosts, allocated.nhosts == 1 ? " is" : "s are",
+                          allocated.nhosts > 1 ? " to " : "", allocated.nhosts - 1);
+        else if (node == NO_NODE)
+            rc = error_set(err,
+                           "--taskmap: the map uses node %u, and %s has no core that is free for "
+                           "this program",
+                           at, allocated.hosts[at]);
+        else
+            used[hand->order[rank] = node] = true;
     }
     if (rc == 0)
         rc = allocated_check_nodes(build->request, build->choice, placement, used, err);

@@ -47,31 +47,24 @@ static bool all_are_exact(const struct placements *placements)
     return true;
 }
 
-/* What a part has where -n was not given. */
-static uint32_t default_tasks(const struct placements *placements,
-                              const struct layout_request *request, uint32_t part)
-{
-    const struct placement *placement = &placements->list[placements->of_part[part]];
-    uint32_t exact = placement->nparts == 1 ? allocated_ntasks(placement) : 0;
-    if (exact)
-        return exact;
-    if (request->parts[part].nslots)
-        return request->parts[part].nslots;
-    return request->node_count ? request->node_count : 1;
-}
-
 /* Sums of what is asked for; those that fill are left out. */
 static int count_tasks(struct placements *placements, const struct layout_request *request,
                        uint64_t *total, struct error *err)
 {
     for (uint32_t i = 0; i < request->nparts; i++) {
         struct placement *placement = &placements->list[placements->of_part[i]];
-        uint32_t ntasks = request->parts[i].ntasks;
+        const struct layout_part *part = &request->parts[i];
+        uint32_t exact = placement->nparts == 1 ? allocated_ntasks(placement) : 0;
         if (placement->fill)
             continue;
-        placements->part_tasks[i] = ntasks ? ntasks : default_tasks(placements, request, i);
-        placement->ntasks += placements->part_tasks[i];
-        *total += placements->part_tasks[i];
+        uint32_t ntasks = part->ntasks          ? part->ntasks
+                          : exact               ? exact
+                          : part->nslots        ? part->nslots
+                          : request->node_count ? request->node_count
+                                                : 1;
+        placements->part_tasks[i] = ntasks;
+        placement->ntasks += ntasks;
+        *total += ntasks;
     }
     if (*total > PROGRAM_MAX_TASKS)
         return error_usage(err, "%llu tasks are more than the %u that one program may have",

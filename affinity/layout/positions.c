@@ -87,28 +87,10 @@ struct entry {
     uint32_t number; /* in order of appearance */
 };
 
-struct entries {
-    struct entry *list;
-    struct hash_table numbers;
-};
-
 static bool positions_same_key(const void *owner, uint32_t number, const void *thing)
 {
     const struct entry *list = owner;
     return loop_key_equal(list[number].key, *(const struct loop_key *)thing);
-}
-
-static uint32_t find_key(struct entries *entries, struct loop_key key)
-{
-    uint32_t count = entries->numbers.count;
-    uint64_t hash = hash_table_hash(hash_table_hash(key.turn, key.high), key.low);
-    uint32_t number =
-        hash_table_intern(&entries->numbers, hash, positions_same_key, entries->list, &key);
-    if (number < count)
-        return number;
-    entries->list = array_grow(entries->list, number, sizeof(*entries->list));
-    entries->list[number] = (struct entry){key, number};
-    return number;
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -120,38 +102,33 @@ static int compare_entries(const void *a, const void *b)
 /* keys[] has one for each group of each plan. */
 static void all_positions_number_groups(struct all_positions *plans, struct loop_key *const *keys)
 {
-    struct entries entries = {.list = NULL};
+    struct entry *list = NULL;
+    struct hash_table numbers = {.count = 0};
     for (uint32_t i = 0; i < plans->nplans; i++)
-        for (uint32_t g = 0; g < plans->plans[i].ngroups; g++)
-            plans->plans[i].groups[g].id = find_key(&entries, keys[i][g]);
+        for (uint32_t g = 0; g < plans->plans[i].ngroups; g++) {
+            const struct loop_key *key = &keys[i][g];
+            uint64_t hash = hash_table_hash(hash_table_hash(key->turn, key->high), key->low);
+            uint32_t known = numbers.count;
+            uint32_t number = hash_table_intern(&numbers, hash, positions_same_key, list, key);
+            plans->plans[i].groups[g].id = number;
+            if (number < known)
+                continue;
+            list = array_grow(list, number, sizeof(*list));
+            list[number] = (struct entry){*key, number};
+        }
     /* From the number in order of appearance to that in order of size. */
-    uint32_t count = entries.numbers.count, *order = mem_array(count, sizeof(*order));
+    uint32_t count = numbers.count, *order = mem_array(count, sizeof(*order));
     if (count)
-        qsort(entries.list, count, sizeof(*entries.list), compare_entries);
+        qsort(list, count, sizeof(*list), compare_entries);
     for (uint32_t i = 0; i < count; i++)
-        order[entries.list[i].number] = i;
+        order[list[i].number] = i;
     for (uint32_t i = 0; i < plans->nplans; i++)
         for (uint32_t g = 0; g < plans->plans[i].ngroups; g++)
             plans->plans[i].groups[g].id = order[plans->plans[i].groups[g].id];
     plans->ngroups = count;
     free(order);
-    free(entries.list);
-    hash_table_free(&entries.numbers);
-}
-
-/* A key for each unit. */
-static struct loop_key *make_keys(const struct positions *plan, const struct policy *policy,
-                                  const uint32_t *coordinates)
-{
-    struct loop_key *keys = mem_array(plan->nunits, sizeof(*keys));
-    for (uint32_t loop = policy->nloops, field = 0; loop-- > 0;) {
-        if (loop == policy->node_loop)
-            continue;
-        for (uint32_t unit = 0; unit < plan->nunits; unit++)
-            loop_key_set(&keys[unit], field, coordinates[(size_t)loop * plan->nunits + unit]);
-        field++;
-    }
-    return keys;
+    free(list);
+    hash_table_free(&numbers);
 }
 
 static void collect_positions(struct positions *plan, const struct policy *policy,
@@ -195,7 +172,14 @@ static struct loop_key *plan_make(struct positions *plan, const struct node_clas
     *plan = (struct positions){.class = class};
     positions_cut_units(plan, policy, numbers);
     uint32_t *coordinates = positions_coordinates(plan, policy);
-    struct loop_key *keys = make_keys(plan, policy, coordinates);
+    struct loop_key *keys = mem_array(plan->nunits, sizeof(*keys)); /* by unit */
+    for (uint32_t loop = policy->nloops, field = 0; loop-- > 0;) {
+        if (loop == policy->node_loop)
+            continue;
+        for (uint32_t unit = 0; unit < plan->nunits; unit++)
+            loop_key_set(&keys[unit], field, coordinates[(size_t)loop * plan->nunits + unit]);
+        field++;
+    }
     collect_positions(plan, policy, coordinates);
     if (policy->gpus_per_task)
         positions_pair_gpus(plan, policy);

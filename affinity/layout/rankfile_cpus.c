@@ -165,22 +165,6 @@ static int pick_cores(struct rankfile_cpus *pick, const struct slot_item *item, 
     return 0;
 }
 
-static int pick_in_socket(struct rankfile_cpus *pick, const struct slot_item *item, uint32_t socket,
-                          const char *host, struct error *err)
-{
-    uint32_t base = pick->socket[2 * socket], count = pick->socket[2 * socket + 1] - base + 1;
-    bool all = item->last == SLOT_LAST;
-    uint32_t last = all ? count - 1 : item->last;
-    if (last >= count)
-        return error_set(err, "socket %u of %s has no core %u, it has 0-%u (counted in the socket)",
-                         socket, host, item->first < count ? count : item->first, count - 1);
-    uint32_t missing = all ? UINT32_MAX : missing_core(pick, base + item->first, base + last);
-    if (missing != UINT32_MAX)
-        return refuse_core(pick, socket, missing - base, missing, host, err);
-    rankfile_cpus_add_cores(pick, base + item->first, base + last);
-    return 0;
-}
-
 static int pick_sockets(struct rankfile_cpus *pick, const struct slot_item *item, const char *host,
                         struct error *err)
 {
@@ -189,9 +173,19 @@ static int pick_sockets(struct rankfile_cpus *pick, const struct slot_item *item
         return error_set(err, "%s has no socket %u, it has 0-%u (logical numbers)", host,
                          item->socket_first < pick->nsockets ? pick->nsockets : item->socket_first,
                          pick->nsockets - 1);
-    for (uint32_t socket = item->socket_first; socket <= last; socket++)
-        if (pick_in_socket(pick, item, socket, host, err) < 0)
-            return -1;
+    for (uint32_t socket = item->socket_first; socket <= last; socket++) {
+        uint32_t base = pick->socket[2 * socket], count = pick->socket[2 * socket + 1] - base + 1;
+        bool all = item->last == SLOT_LAST;
+        uint32_t core = all ? count - 1 : item->last; /* the last */
+        if (core >= count)
+            return error_set(err,
+                             "socket %u of %s has no core %u, it has 0-%u (counted in the socket)",
+                             socket, host, item->first < count ? count : item->first, count - 1);
+        uint32_t missing = all ? UINT32_MAX : missing_core(pick, base + item->first, base + core);
+        if (missing != UINT32_MAX)
+            return refuse_core(pick, socket, missing - base, missing, host, err);
+        rankfile_cpus_add_cores(pick, base + item->first, base + core);
+    }
     return 0;
 }
 

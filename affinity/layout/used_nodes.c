@@ -40,18 +40,6 @@ static void claim_task(const struct layout_build *build, const struct layout_tas
         claim_rows(edges, binding_sets_rows(build->bindings, class, task->binding, i));
 }
 
-static void add_claim(struct idset *claim, const struct node_class *class, const int32_t *edges)
-{
-    int64_t depth = 0;
-    uint32_t last = IDSET_NONE;
-    for (uint32_t row = 0; row < class->nrows; row++) {
-        depth += edges[row];
-        uint32_t core = node_class_core(class, row);
-        if (depth > 0 && core != last)
-            idset_add(claim, last = core);
-    }
-}
-
 static void make_claims(struct layout_build *build, const uint32_t *id)
 {
     uint32_t nnodes = build->request->nnodes;
@@ -67,10 +55,17 @@ static void make_claims(struct layout_build *build, const uint32_t *id)
         const struct layout_task *task = &build->layout->tasks[rank];
         claim_task(build, task, edges + base[task->node], &last[task->node]);
     }
-    for (uint32_t node = 0; node < nnodes; node++)
-        if (build->node_tasks[node])
-            add_claim(build->layout->nodes[id[node]].claim, layout_build_class(build, node),
-                      edges + base[node]);
+    for (uint32_t node = 0; node < nnodes; node++) {
+        const struct node_class *class = layout_build_class(build, node);
+        uint32_t nrows = build->node_tasks[node] ? class->nrows : 0, before = IDSET_NONE;
+        int64_t depth = 0;
+        for (uint32_t row = 0; row < nrows; row++) {
+            depth += edges[base[node] + row];
+            uint32_t core = node_class_core(class, row);
+            if (depth > 0 && core != before)
+                idset_add(build->layout->nodes[id[node]].claim, before = core);
+        }
+    }
     free(last);
     free(edges);
     free(base);
