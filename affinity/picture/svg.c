@@ -315,15 +315,6 @@ static void legend_item(struct legend *legend, unsigned sign, const char *text)
     legend->right = legend->x > legend->right ? legend->x : legend->right;
 }
 
-static const char *colour_words(const struct drawing *drawing)
-{
-    if (drawing->request->nparts > 1)
-        return "Each colour is a part of the program.";
-    if (has_strip(drawing))
-        return "In a node, colours tell its ranks apart; in squares, groups of nodes alike.";
-    return drawing->layout->ntasks > 1 ? "Colours tell the ranks of a node apart." : "";
-}
-
 static struct size legend_draw(struct buf *out, const struct drawing *drawing, unsigned signs,
                                uint32_t y)
 {
@@ -347,8 +338,13 @@ static struct size legend_draw(struct buf *out, const struct drawing *drawing, u
     for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
         if (signs & items[i].sign)
             legend_item(&legend, items[i].sign, items[i].text);
-    char *line = mem_format("Cores have their logical numbers, cpus those of the OS. %s",
-                            colour_words(drawing));
+    const char *colours =
+        drawing->request->nparts > 1 ? "Each colour is a part of the program."
+        : has_strip(drawing)
+            ? "In a node, colours tell its ranks apart; in squares, groups of nodes alike."
+        : drawing->layout->ntasks > 1 ? "Colours tell the ranks of a node apart."
+                                      : "";
+    char *line = mem_format("Cores have their logical numbers, cpus those of the OS. %s", colours);
     uint32_t below = legend.x > SVG_MARGIN ? legend.y + SAMPLE_H + 6 : y;
     struct size size = {legend.right - SVG_MARGIN, below - y};
     add_line(out, &size, SVG_TEXT, 0, y, line);

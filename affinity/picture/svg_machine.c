@@ -74,23 +74,6 @@ static char *chip_text(const struct chip *chip)
     return text;
 }
 
-/* "GPU 0 (cuda0) of ranks 0-3", "GPU 1 (cuda1), not allocated" */
-static char *chip_title(const struct chip *chip)
-{
-    struct buf out = BUF_INIT;
-    buf_printf(&out, "GPU %u", chip->id);
-    if (chip->name)
-        buf_printf(&out, " (%s)", chip->name);
-    if (!chip->ours)
-        buf_add_text(&out, ", not allocated");
-    if (!idset_empty(chip->ranks)) {
-        char *ranks = idset_encode_short(chip->ranks, 60);
-        buf_printf(&out, " of rank%s %s", text_plural((uint32_t)idset_count(chip->ranks)), ranks);
-        free(ranks);
-    }
-    return buf_take_text(&out);
-}
-
 static struct size gpus_size(const struct machine *machine, size_t depth, uint32_t first)
 {
     struct size size = {0, 0};
@@ -108,12 +91,23 @@ static struct size gpus_size(const struct machine *machine, size_t depth, uint32
     return size;
 }
 
-/* In the colour of the first rank that has it. */
+/* In the colour of the first rank that has it; its title is "GPU 0 (cuda0) of ranks 0-3", or "GPU 1 (cuda1),
+ * not allocated". */
 static void chip_draw(struct buf *out, const struct machine *machine, const struct chip *chip,
                       const char *text, struct area area)
 {
-    char *title = chip_title(chip);
-    svg_begin(out, title);
+    struct buf title = BUF_INIT;
+    buf_printf(&title, "GPU %u", chip->id);
+    if (chip->name)
+        buf_printf(&title, " (%s)", chip->name);
+    if (!chip->ours)
+        buf_add_text(&title, ", not allocated");
+    if (!idset_empty(chip->ranks)) {
+        char *ranks = idset_encode_short(chip->ranks, 60);
+        buf_printf(&title, " of rank%s %s", text_plural((uint32_t)idset_count(chip->ranks)), ranks);
+        free(ranks);
+    }
+    svg_begin(out, buf_text(&title));
     if (idset_empty(chip->ranks)) {
         svg_shape(out, chip->ours ? "chip" : "absent", area);
         svg_in(out, area, text);
@@ -123,7 +117,7 @@ static void chip_draw(struct buf *out, const struct machine *machine, const stru
         svg_on_colour(out, area, colour, text);
     }
     svg_end(out);
-    free(title);
+    buf_free(&title);
 }
 
 static void gpus_draw(struct buf *out, const struct machine *machine, size_t depth, uint32_t first,

@@ -50,18 +50,6 @@ static uint32_t path_of(const struct drawing *drawing, uint32_t look)
     return SVG_MAX_PANELS + (colour == SVG_GREY ? SVG_COLOURS : colour % SVG_COLOURS);
 }
 
-static void path_draw(struct buf *out, const struct drawing *drawing, uint32_t path,
-                      const char *squares)
-{
-    bool one = path < SVG_MAX_PANELS, grey = path == NPATHS - 1;
-    char *title = one ? node_group_hosts(drawing, path, 60) : mem_copy_text("not drawn below");
-    uint32_t colour = one ? look_colour(drawing, path) : grey ? SVG_GREY : path - SVG_MAX_PANELS;
-    svg_begin(out, title);
-    buf_printf(out, "<path fill=\"%s\" d=\"%s\"/>", svg_colour_name(colour), squares);
-    svg_end(out);
-    free(title);
-}
-
 /* Neighbours of one colour in a row as one bar. */
 static void grid_draw(struct buf *out, const struct drawing *drawing, const struct grid *grid,
                       uint32_t y)
@@ -78,8 +66,18 @@ static void grid_draw(struct buf *out, const struct drawing *drawing, const stru
         buf_printf(&paths[path], "M%u,%uh%uv%uh-%uz", x, top, w, grid->pitch, w);
     }
     for (uint32_t path = 0; path < NPATHS; path++) {
-        if (paths[path].len)
-            path_draw(out, drawing, path, buf_text(&paths[path]));
+        if (!paths[path].len)
+            continue;
+        bool one = path < SVG_MAX_PANELS, grey = path == NPATHS - 1;
+        char *title = one ? node_group_hosts(drawing, path, 60) : mem_copy_text("not drawn below");
+        uint32_t colour = one    ? look_colour(drawing, path)
+                          : grey ? SVG_GREY
+                                 : path - SVG_MAX_PANELS;
+        svg_begin(out, title);
+        buf_printf(out, "<path fill=\"%s\" d=\"%s\"/>", svg_colour_name(colour),
+                   buf_text(&paths[path]));
+        svg_end(out);
+        free(title);
         buf_free(&paths[path]);
     }
 }

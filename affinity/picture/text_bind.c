@@ -129,12 +129,6 @@ static uint32_t lines_alike(const struct lines *lines, uint32_t at, size_t colum
     return n;
 }
 
-static bool is_same_place(const struct line *a, const struct line *b)
-{
-    return strcmp(a->column[WHERE], b->column[WHERE]) == 0 &&
-           strcmp(a->column[MEMORY], b->column[MEMORY]) == 0;
-}
-
 /* The end of the lines that go on from `at` by equal steps: of ranks and cpus from line to line, of
  * cores and GPUs as often as there are lines of each; of one place only where `same_place`. */
 static uint32_t steps_end(const struct lines *lines, uint32_t at, bool same_place)
@@ -145,7 +139,9 @@ static uint32_t steps_end(const struct lines *lines, uint32_t at, bool same_plac
                               [GPUS] = lines_alike(lines, at, GPUS)};
     uint32_t step[WHERE] = {0}, end = at + 1;
     for (; end < lines->n; end++) {
-        if (same_place && !is_same_place(&lines->list[at], &lines->list[end]))
+        const struct line *a = &lines->list[at], *b = &lines->list[end];
+        if (same_place && (strcmp(a->column[WHERE], b->column[WHERE]) != 0 ||
+                           strcmp(a->column[MEMORY], b->column[MEMORY]) != 0))
             return end;
         for (size_t c = 0; c < WHERE; c++) {
             uint32_t shift, steps = (end - at) / period[c];

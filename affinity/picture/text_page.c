@@ -12,23 +12,15 @@
 
 /* ---- text ---- */
 
-/* Where the text is broken: behind the last comma or semicolon before `room` characters, or behind
- * the first one there is. */
-static size_t break_at(const char *text, size_t room)
-{
-    size_t cut = 0, len = strlen(text);
-    if (len <= room)
-        return len;
-    for (size_t at = 1; at < len && (at <= room || !cut); at++)
-        if (text[at] == ' ' && strchr(",;:", text[at - 1]))
-            cut = at;
-    return cut ? cut : len;
-}
-
 void draw_wrapped(struct buf *out, const char *text, uint32_t indent)
 {
     for (uint32_t more = 0; *text; more = 2) {
-        size_t len = break_at(text, PICTURE_WIDTH - indent - more);
+        /* Behind the last comma or semicolon that there is room for, or behind the first one there is. */
+        size_t room = PICTURE_WIDTH - indent - more, len = strlen(text), cut = 0;
+        for (size_t at = 1; len > room && at < len && (at <= room || !cut); at++)
+            if (text[at] == ' ' && strchr(",;:", text[at - 1]))
+                cut = at;
+        len = cut ? cut : len;
         buf_printf(out, "%*s%.*s\n", (int)(indent + more), "", (int)len, text);
         text += len + (text[len] == ' ');
     }
