@@ -122,23 +122,6 @@ static void nodes_collect(struct treepool_nodes *nodes, const struct rset *R,
     free(maker.keys);
 }
 
-static void nodes_sum(struct treepool_nodes *nodes)
-{
-    uint64_t *own = mem_array(nodes->nclasses, 2 * sizeof(*own));
-    for (uint32_t i = 0; i < nodes->nclasses; i++) {
-        own[2 * (size_t)i] = idset_count(nodes->classes[i].own->cores);
-        own[2 * (size_t)i + 1] = idset_count(nodes->classes[i].own->gpus);
-    }
-    for (size_t i = 0; i < nodes->nnodes; i++) {
-        const struct treepool_class *class = &nodes->classes[nodes->nodes[i].class];
-        nodes->free_cores += class->ncores;
-        nodes->free_gpus += class->ngpus;
-        nodes->own_cores += own[2 * (size_t)nodes->nodes[i].class];
-        nodes->own_gpus += own[2 * (size_t)nodes->nodes[i].class + 1];
-    }
-    free(own);
-}
-
 struct treepool_nodes *treepool_nodes_new(const struct rset *R, const struct rset *held,
                                           const struct request *request,
                                           const struct constraint *constraint, struct error *err)
@@ -154,7 +137,19 @@ struct treepool_nodes *treepool_nodes_new(const struct rset *R, const struct rse
     nodes->alone.domains[0] =
         (struct scheduling_domain){.end = 1, .cores = idset_new(), .gpus = idset_new()};
     nodes_collect(nodes, R, held, request, matching);
-    nodes_sum(nodes);
+    uint64_t(*own)[2] = mem_array(nodes->nclasses, sizeof(*own)); /* by class: cores, GPUs */
+    for (uint32_t i = 0; i < nodes->nclasses; i++) {
+        own[i][0] = idset_count(nodes->classes[i].own->cores);
+        own[i][1] = idset_count(nodes->classes[i].own->gpus);
+    }
+    for (size_t i = 0; i < nodes->nnodes; i++) {
+        uint32_t class = nodes->nodes[i].class;
+        nodes->free_cores += nodes->classes[class].ncores;
+        nodes->free_gpus += nodes->classes[class].ngpus;
+        nodes->own_cores += own[class][0];
+        nodes->own_gpus += own[class][1];
+    }
+    free(own);
     idset_free(matching);
     return nodes;
 }

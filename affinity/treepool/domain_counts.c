@@ -296,15 +296,6 @@ static uint32_t room_times(uint32_t left, uint64_t each)
     return each ? (uint32_t)(left / each) : UINT32_MAX;
 }
 
-/* Whether `times` of something fit that needs so many domains each, no domain twice. */
-static bool room_holds(const uint32_t *rooms, size_t n, uint32_t count, uint32_t times)
-{
-    uint64_t sum = 0, wanted = (uint64_t)count * times;
-    for (size_t i = 0; i < n && sum < wanted; i++)
-        sum += room_least(rooms[i], times);
-    return sum >= wanted;
-}
-
 /* How often `need->count` domains from `first` up to `end` are there; at most `most`. */
 static uint32_t room_inner(struct domain_counts *counts, const struct treepool_need *need,
                            uint32_t first, uint32_t end, uint32_t most)
@@ -320,7 +311,11 @@ static uint32_t room_inner(struct domain_counts *counts, const struct treepool_n
             rooms[n++] = domain_counts_room(counts, need, i);
     while (low < high && treepool_ask_spend(counts->ask, n)) {
         uint32_t middle = high - (high - low) / 2;
-        if (room_holds(rooms, n, need->count, middle))
+        /* Whether so many fit that need so many domains each, no domain twice. */
+        uint64_t sum = 0, wanted = (uint64_t)need->count * middle;
+        for (size_t i = 0; i < n && sum < wanted; i++)
+            sum += room_least(rooms[i], middle);
+        if (sum >= wanted)
             low = middle;
         else
             high = middle - 1;

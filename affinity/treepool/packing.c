@@ -332,21 +332,6 @@ static uint32_t plan_level(const struct packing *packing, size_t first)
 }
 
 /* As many as the count below allows into this domain; false where these are none. */
-static bool plan_fill_domain(const struct plan_scope *in, size_t depth)
-{
-    const struct treepool_ask *ask = in->packing->ask;
-    const struct count *count =
-        depth + 1 < ask->request->nwithin ? &ask->request->within[depth + 1].count : ask->slots;
-    struct packing_mark mark = packing_mark(in->packing);
-    uint32_t n = plan_within(in, depth + 1, count->max ? count->max : 1);
-    uint32_t right = count->max ? count_within(count, n) : n;
-    if (right && right < n) {
-        packing_undo(in->packing, mark);
-        plan_within(in, depth + 1, right);
-    }
-    return right > 0;
-}
-
 static bool plan_enter(const struct plan_scope *in, size_t depth, uint32_t domain)
 {
     struct packing *packing = in->packing;
@@ -359,10 +344,19 @@ static bool plan_enter(const struct plan_scope *in, size_t depth, uint32_t domai
             return false;
         inner.stop = domain;
     }
-    if (plan_fill_domain(&inner, depth))
-        return true;
-    packing_undo(packing, mark);
-    return false;
+    const struct request *request = packing->ask->request;
+    const struct count *count =
+        depth + 1 < request->nwithin ? &request->within[depth + 1].count : packing->ask->slots;
+    struct packing_mark claimed = packing_mark(packing);
+    uint32_t n = plan_within(&inner, depth + 1, count->max ? count->max : 1);
+    uint32_t right = count->max ? count_within(count, n) : n;
+    if (right && right < n) {
+        packing_undo(packing, claimed);
+        plan_within(&inner, depth + 1, right);
+    }
+    if (!right)
+        packing_undo(packing, mark);
+    return right > 0;
 }
 
 /* Ascending: most slots, then finest, then document order. */

@@ -155,18 +155,6 @@ static int request_pass(struct request_walk *walk, const struct shape_vertex *ve
     }
 }
 
-/* What stands beside the slot, or beside what it stands in. */
-static int request_pass_beside(struct request_walk *walk, const struct shape_vertex *vertex)
-{
-    enum request_kind kind = request_kind(vertex);
-    if ((kind == REQUEST_MEMORY || kind == REQUEST_STORAGE) && walk->below_node)
-        return request_add_memory(walk, vertex);
-    return shape_refuse(walk->shape, vertex, walk->err,
-                        "%s is outside the slot, where no task could use it; expected, for "
-                        "example, slot/[core;gpu]",
-                        excerpt(vertex->type, strlen(vertex->type)).text);
-}
-
 /* A container or a node inside the slot: there may be one, and nothing beside it. */
 static int request_check_alone(const struct request_walk *walk, const struct shape_vertex *list,
                                size_t count, const struct shape_vertex *vertex)
@@ -290,10 +278,21 @@ static int request_read_list(struct request_walk *walk, const struct shape_verte
     const struct shape_vertex *down = list;
     while (!request_contains(down, walk->slot))
         down++;
-    for (size_t i = 0; i < count; i++)
-        if (&list[i] != down &&
-            (request_check_keys(walk, &list[i]) < 0 || request_pass_beside(walk, &list[i]) < 0))
+    for (size_t i = 0; i < count; i++) { /* what stands beside it */
+        enum request_kind kind = request_kind(&list[i]);
+        bool memory = kind == REQUEST_MEMORY || kind == REQUEST_STORAGE;
+        if (&list[i] == down)
+            continue;
+        if (request_check_keys(walk, &list[i]) < 0)
             return -1;
+        if (!memory || !walk->below_node)
+            return shape_refuse(walk->shape, &list[i], walk->err,
+                                "%s is outside the slot, where no task could use it; expected, "
+                                "for example, slot/[core;gpu]",
+                                excerpt(list[i].type, strlen(list[i].type)).text);
+        if (request_add_memory(walk, &list[i]) < 0)
+            return -1;
+    }
     if (request_check_keys(walk, down) < 0)
         return -1;
     if (down == walk->slot)

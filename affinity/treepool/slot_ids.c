@@ -101,23 +101,6 @@ static struct fill_gpu *fill_list_gpus(const struct filler *f, const struct tree
     return list;
 }
 
-/* The domains of the GPUs in turn, then those around them, until there are cores enough. */
-static void fill_near(struct filler *f, const struct treepool_share *share, struct fill_gpu *gpus,
-                      uint32_t ngpus, struct idset *cores)
-{
-    const struct scheduling_domain *domains = f->class->tree->domains;
-    uint32_t missing = share->cores;
-    bool outermost = false;
-    while (missing && !outermost) {
-        outermost = true;
-        for (uint32_t i = 0; i < ngpus && missing; i++) {
-            missing = fill_lowest(f->cores, fill_domain_cores(f, gpus[i].home), missing, cores);
-            outermost &= gpus[i].home == share->domain;
-            gpus[i].home = gpus[i].home == share->domain ? share->domain : domains[gpus[i].home].up;
-        }
-    }
-}
-
 static void fill_with_gpus(struct filler *f, const struct treepool_share *share,
                            struct idset *cores, struct idset *gpus)
 {
@@ -132,21 +115,19 @@ static void fill_with_gpus(struct filler *f, const struct treepool_share *share,
         idset_add(gpus, list[i].id);
         idset_remove(f->gpus, list[i].id);
     }
-    fill_near(f, share, list, share->gpus, cores);
+    /* Cores from the domains of the GPUs in turn, then from those around them, until there are enough. */
+    const struct scheduling_domain *domains = f->class->tree->domains;
+    uint32_t missing = share->cores;
+    for (bool outermost = false; missing && !outermost;) {
+        outermost = true;
+        for (uint32_t i = 0; i < share->gpus && missing; i++) {
+            uint32_t *home = &list[i].home;
+            missing = fill_lowest(f->cores, fill_domain_cores(f, *home), missing, cores);
+            outermost &= *home == share->domain;
+            *home = *home == share->domain ? share->domain : domains[*home].up;
+        }
+    }
     free(list);
-}
-
-/* All that the node owns of a domain. */
-static void fill_whole(struct filler *f, const struct treepool_share *share, struct idset *cores,
-                       struct idset *gpus)
-{
-    const struct scheduling_domain *domain = &f->class->tree->domains[share->domain];
-    struct idset *all_cores = idset_intersect(f->class->cores, domain->cores);
-    struct idset *all_gpus = idset_intersect(f->class->gpus, domain->gpus);
-    fill_lowest(f->cores, domain->cores, (uint32_t)idset_count(all_cores), cores);
-    fill_lowest(f->gpus, domain->gpus, (uint32_t)idset_count(all_gpus), gpus);
-    idset_free(all_cores);
-    idset_free(all_gpus);
 }
 
 static void fill_share(struct filler *f, const struct treepool_share *share)
@@ -154,12 +135,17 @@ static void fill_share(struct filler *f, const struct treepool_share *share)
     if (share->slot == TREEPOOL_NONE || share->inside)
         return;
     struct idset *cores = f->fill->cores[share->slot], *gpus = f->fill->gpus[share->slot];
-    if (share->exclusive)
-        fill_whole(f, share, cores, gpus);
-    else if (share->gpus)
+    if (share->exclusive) { /* all that the node owns of the domain */
+        const struct scheduling_domain *domain = &f->class->tree->domains[share->domain];
+        size_t ncores = idset_count_both(f->class->cores, domain->cores);
+        size_t ngpus = idset_count_both(f->class->gpus, domain->gpus);
+        fill_lowest(f->cores, domain->cores, (uint32_t)ncores, cores);
+        fill_lowest(f->gpus, domain->gpus, (uint32_t)ngpus, gpus);
+    } else if (share->gpus) {
         fill_with_gpus(f, share, cores, gpus);
-    else
+    } else {
         fill_lowest(f->cores, fill_domain_cores(f, share->domain), share->cores, cores);
+    }
 }
 
 /* Whole domains, then those furthest in: what lies within a domain has a higher index. */
