@@ -420,20 +420,6 @@ static json_t *rset_lite_json(const struct rset *set)
     return lite;
 }
 
-static json_t *rset_nodelist_json(const struct rset *set)
-{
-    json_t *list = json_array();
-    struct hostlist *hosts = hostlist_new();
-    for (size_t i = 0; i < set->nnodes; i++)
-        hostlist_append(hosts, set->nodes[i].host);
-    char *text = hostlist_encode(hosts);
-    if (*text)
-        json_array_append_new(list, json_string(text));
-    free(text);
-    hostlist_free(hosts);
-    return list;
-}
-
 static json_t *rset_time_json(double seconds)
 {
     if (seconds < 9e15 && seconds == floor(seconds))
@@ -445,7 +431,16 @@ json_t *rset_to_json(const struct rset *set)
 {
     json_t *execution = json_object();
     json_object_set_new(execution, "R_lite", rset_lite_json(set));
-    json_object_set_new(execution, "nodelist", rset_nodelist_json(set));
+    struct hostlist *hosts = hostlist_new();
+    for (size_t i = 0; i < set->nnodes; i++)
+        hostlist_append(hosts, set->nodes[i].host);
+    char *names = hostlist_encode(hosts);
+    json_t *nodelist = json_array();
+    if (*names)
+        json_array_append_new(nodelist, json_string(names));
+    json_object_set_new(execution, "nodelist", nodelist);
+    free(names);
+    hostlist_free(hosts);
     if (set->nslots)
         json_object_set_new(execution, "nslots", json_integer((json_int_t)set->nslots));
     if (set->properties)

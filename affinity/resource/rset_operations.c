@@ -242,18 +242,6 @@ struct rset *rset_intersect_hosts(const struct rset *set, const struct rset *oth
 
 /* ---- properties ---- */
 
-/* The new numbers of these ranks of a set. */
-static void add_renumbered(struct idset *to, const struct idset *from, const struct rset *set,
-                           const uint32_t *ranks)
-{
-    IDSET_FOREACH(rank, from)
-    {
-        const struct rset_node *node = rset_find_rank(set, rank);
-        if (node)
-            idset_add(to, ranks ? ranks[node - set->nodes] : rank);
-    }
-}
-
 /* The properties of a set, with its new numbers (NULL: as they are), beside those of `to`. */
 static void join_properties(struct rset *to, const struct rset *set, const uint32_t *ranks)
 {
@@ -264,8 +252,12 @@ static void join_properties(struct rset *to, const struct rset *set, const uint3
         const char *there = json_string_value(json_object_get(to->properties, name));
         struct idset *from = idset_decode(json_string_value(value), NULL);
         struct idset *all = idset_decode(there ? there : "", NULL);
-        if (from)
-            add_renumbered(all, from, set, ranks);
+        IDSET_FOREACH(rank, from)
+        {
+            const struct rset_node *node = rset_find_rank(set, rank);
+            if (node)
+                idset_add(all, ranks ? ranks[node - set->nodes] : rank);
+        }
         char *text = idset_encode(all);
         if (!to->properties)
             to->properties = json_object();

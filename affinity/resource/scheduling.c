@@ -277,27 +277,13 @@ static const char *topo_odd_key(const json_t *object, const char *const *known)
     return NULL;
 }
 
-static int topo_read_unit(const struct topo_reader *in, const struct topo_place *place,
-                          const json_t *unit, double *factor)
-{
-    const char *name = json_string_value(unit);
-    if (!name)
-        return topo_bad(in, place, "unit: expected a string such as MB, GiB or TiB");
-    for (size_t i = 0; i < sizeof(topo_units) / sizeof(topo_units[0]); i++)
-        if (strcmp(topo_units[i].name, name) == 0) {
-            *factor = topo_units[i].bytes;
-            return 0;
-        }
-    return topo_bad(in, place, "unknown unit %s (expected MB, GiB, TiB or the like)",
-                    excerpt(name, strlen(name)).text);
-}
-
 static int topo_read_store(const struct topo_reader *in, const struct topo_place *place,
                            const json_t *store, uint64_t *bytes)
 {
     static const char *const known[] = {"path", "capacity", "unit", NULL};
     const json_t *unit = json_object_get(store, "unit");
-    double factor = GIB;
+    const char *name = json_string_value(unit);
+    double factor = unit ? 0 : GIB;
     if (!json_is_object(store))
         return topo_bad(in, place, "expected an object with path and capacity");
     const char *odd = topo_odd_key(store, known);
@@ -306,8 +292,14 @@ static int topo_read_store(const struct topo_reader *in, const struct topo_place
                         excerpt(odd, strlen(odd)).text);
     if (!json_is_string(json_object_get(store, "path")))
         return topo_bad(in, place, "path: expected a mount point in a string");
-    if (unit && topo_read_unit(in, place, unit, &factor) < 0)
-        return -1;
+    if (unit && !name)
+        return topo_bad(in, place, "unit: expected a string such as MB, GiB or TiB");
+    for (size_t i = 0; name && i < sizeof(topo_units) / sizeof(topo_units[0]); i++)
+        if (strcmp(topo_units[i].name, name) == 0)
+            factor = topo_units[i].bytes;
+    if (factor == 0)
+        return topo_bad(in, place, "unknown unit %s (expected MB, GiB, TiB or the like)",
+                        excerpt(name, strlen(name)).text);
     return topo_read_amount(in, place, "capacity", json_object_get(store, "capacity"), factor,
                             bytes);
 }

@@ -211,24 +211,6 @@ static struct idset *carve_set(const char *text, const struct rset *R, const str
     return fresh;
 }
 
-/* An entry of children with new ranks; what is not one stays as it is. */
-static void carve_entry(json_t *list, json_t *entry, const struct rset *R,
-                        const struct idset *ranks, bool renumber)
-{
-    const char *text = json_string_value(json_object_get(entry, "ranks"));
-    struct idset *set = carve_set(text, R, ranks, renumber);
-    if (!set) {
-        json_array_append(list, entry);
-        return;
-    }
-    if (!idset_empty(set)) {
-        json_t *copy = json_copy(entry);
-        json_object_set_new(copy, "ranks", idset_to_json(set));
-        json_array_append_new(list, copy);
-    }
-    idset_free(set);
-}
-
 static json_t *carve_scheduling(const json_t *scheduling, const struct rset *R, bool renumber)
 {
     const char *writer = json_string_value(json_object_get(scheduling, "writer"));
@@ -237,8 +219,21 @@ static json_t *carve_scheduling(const json_t *scheduling, const struct rset *R, 
         return json_incref((json_t *)scheduling);
     struct idset *ranks = rset_ranks(R);
     json_t *list = json_array(), *copy = json_copy((json_t *)scheduling);
-    for (size_t i = 0; i < json_array_size(children); i++)
-        carve_entry(list, json_array_get(children, i), R, ranks, renumber);
+    for (size_t i = 0; i < json_array_size(children); i++) {
+        json_t *entry = json_array_get(children, i);
+        const char *text = json_string_value(json_object_get(entry, "ranks"));
+        struct idset *set = carve_set(text, R, ranks, renumber);
+        if (!set) { /* what is not an entry stays as it is */
+            json_array_append(list, entry);
+            continue;
+        }
+        if (!idset_empty(set)) {
+            json_t *fresh = json_copy(entry);
+            json_object_set_new(fresh, "ranks", idset_to_json(set));
+            json_array_append_new(list, fresh);
+        }
+        idset_free(set);
+    }
     json_object_set_new(copy, "children", list);
     idset_free(ranks);
     return copy;
