@@ -44,22 +44,6 @@ static int by_name(const void *a, const void *b)
     return order ? order : x->host < y->host ? -1 : x->host > y->host;
 }
 
-static struct finder finder_make(const char *const *hosts, uint32_t nhosts)
-{
-    struct finder finder = {.hosts = hosts, .nhosts = nhosts};
-    finder.full.list = mem_array(nhosts, sizeof(struct entry));
-    finder.begins.list = mem_array(nhosts, sizeof(struct entry));
-    for (uint32_t i = 0; i < nhosts; i++) {
-        char *begin = short_name(hosts[i]);
-        finder.full.list[finder.full.count++] = (struct entry){hosts[i], i};
-        if (begin)
-            finder.begins.list[finder.begins.count++] = (struct entry){begin, i};
-    }
-    qsort(finder.full.list, finder.full.count, sizeof(struct entry), by_name);
-    qsort(finder.begins.list, finder.begins.count, sizeof(struct entry), by_name);
-    return finder;
-}
-
 struct entry_search {
     const struct entries *all;
     const char *name;
@@ -105,14 +89,6 @@ uint32_t rankfile_relative(const char *name)
 
 /* ---- what is not there ---- */
 
-static int refuse_relative(const struct finder *finder, const char *name, struct error *err)
-{
-    uint32_t n = finder->nhosts;
-    if (n == 1)
-        return error_set(err, "no node %.20s: only one node is allocated, +n0", name);
-    return error_set(err, "no node %.20s: %u nodes are allocated, +n0 to +n%u", name, n, n - 1);
-}
-
 static int refuse_name(const struct finder *finder, const char *name, struct error *err)
 {
     struct hostlist *list = hostlist_new();
@@ -140,10 +116,13 @@ static int rankfile_hosts_check_ranks(const struct rankfile *file, uint32_t nran
         const char *name = file->hosts[placed->host].name;
         if (node[placed->host] != RANKFILE_NO_NODE)
             continue;
-        if (rankfile_relative(name) != RANKFILE_NO_NODE)
-            refuse_relative(finder, name, err);
-        else
+        if (rankfile_relative(name) == RANKFILE_NO_NODE)
             refuse_name(finder, name, err);
+        else if (finder->nhosts == 1)
+            error_set(err, "no node %.20s: only one node is allocated, +n0", name);
+        else
+            error_set(err, "no node %.20s: %u nodes are allocated, +n0 to +n%u", name,
+                      finder->nhosts, finder->nhosts - 1);
         return error_prefix(err, "%s:%u: rank %u", file->name, placed->line, rank);
     }
     return 0;
@@ -152,7 +131,18 @@ static int rankfile_hosts_check_ranks(const struct rankfile *file, uint32_t nran
 int rankfile_find_nodes(const struct rankfile *file, uint32_t nranks, const char *const *hosts,
                         uint32_t nhosts, uint32_t *node, struct error *err)
 {
-    struct finder finder = finder_make(hosts, nhosts);
+    struct finder finder = {.hosts = hosts, .nhosts = nhosts};
+    struct entries *full = &finder.full, *begins = &finder.begins;
+    full->list = mem_array(nhosts, sizeof(struct entry));
+    begins->list = mem_array(nhosts, sizeof(struct entry));
+    for (uint32_t i = 0; i < nhosts; i++) {
+        char *begin = short_name(hosts[i]);
+        full->list[full->count++] = (struct entry){hosts[i], i};
+        if (begin)
+            begins->list[begins->count++] = (struct entry){begin, i};
+    }
+    qsort(full->list, full->count, sizeof(struct entry), by_name);
+    qsort(begins->list, begins->count, sizeof(struct entry), by_name);
     for (uint32_t i = 0; i < file->nhosts; i++) {
         const char *name = file->hosts[i].alias ? file->hosts[i].alias : file->hosts[i].name;
         uint32_t relative = rankfile_relative(name);
@@ -162,9 +152,9 @@ int rankfile_find_nodes(const struct rankfile *file, uint32_t nranks, const char
             node[i] = find_name(&finder, name);
     }
     int rc = rankfile_hosts_check_ranks(file, nranks, &finder, node, err);
-    for (uint32_t i = 0; i < finder.begins.count; i++)
-        free((char *)(uintptr_t)finder.begins.list[i].name);
-    free(finder.full.list);
-    free(finder.begins.list);
+    for (uint32_t i = 0; i < begins->count; i++)
+        free((char *)(uintptr_t)begins->list[i].name);
+    free(full->list);
+    free(begins->list);
     return rc;
 }

@@ -48,11 +48,11 @@ void hostlist_free(struct hostlist *list)
     free(list);
 }
 
-/* Room for len bytes in the newest block; a new one is twice the size of the last. */
-static char *hostlist_room(struct hostlist *list, size_t len)
+void hostlist_append(struct hostlist *list, const char *host)
 {
+    size_t len = strlen(host) + 1;
     struct hostlist_block *block = list->block;
-    if (!block || block->room - block->used < len) {
+    if (!block || block->room - block->used < len) { /* a new one is twice the size of the last */
         size_t room = block ? block->room * 2 : HOSTLIST_BLOCK_MIN;
         if (room > HOSTLIST_BLOCK_MAX)
             room = HOSTLIST_BLOCK_MAX;
@@ -62,16 +62,9 @@ static char *hostlist_room(struct hostlist *list, size_t len)
         *fresh = (struct hostlist_block){.older = block, .room = room};
         list->block = block = fresh;
     }
-    char *bytes = block->bytes + block->used;
-    block->used += len;
-    return bytes;
-}
-
-void hostlist_append(struct hostlist *list, const char *host)
-{
-    size_t len = strlen(host) + 1;
     list->hosts = array_grow(list->hosts, list->count, sizeof(*list->hosts));
-    list->hosts[list->count++] = memcpy(hostlist_room(list, len), host, len);
+    list->hosts[list->count++] = memcpy(block->bytes + block->used, host, len);
+    block->used += len;
     list->bytes += len;
 }
 

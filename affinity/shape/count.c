@@ -101,15 +101,6 @@ static const char *count_range_wrong(const struct count *count)
 
 /* ---- as JSON (RFC 14 section "count") ---- */
 
-static int count_bad_json(const json_t *value, const char *why, struct error *err)
-{
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    error_set(err, "count %s: %s; " COUNT_HINT ", or an object of min, max, operator and operand",
-              excerpt(text ? text : "", text ? strlen(text) : 0).text, why);
-    free(text);
-    return -1;
-}
-
 /* A positive integer. Returns false where it is none. */
 static bool count_read_integer(const json_t *value, uint32_t *number)
 {
@@ -175,7 +166,11 @@ int count_from_json(const json_t *value, struct count *count, struct error *err)
     if (!why)
         return 0;
     *count = (struct count){0};
-    return count_bad_json(value, why, err);
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    error_set(err, "count %s: %s; " COUNT_HINT ", or an object of min, max, operator and operand",
+              excerpt(text ? text : "", text ? strlen(text) : 0).text, why);
+    free(text);
+    return -1;
 }
 
 /* As RFC 46 has it: a range that ends in full, another without what goes without saying. */

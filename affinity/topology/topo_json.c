@@ -433,22 +433,6 @@ static int allowed_from_json(struct topo *topo, const json_t *value, struct erro
     return 0;
 }
 
-static struct topo *topo_from_rows(const json_t *value, const uint32_t *os, uint32_t npus,
-                                   struct error *err)
-{
-    struct topo *topo = topo_new(npus);
-    memcpy(topo->os, os, npus * sizeof(*os));
-    if (levels_from_json(topo, json_object_get(value, "levels"), err) < 0 ||
-        check_nesting(topo, err) < 0 ||
-        allowed_from_json(topo, json_object_get(value, "allowed"), err) < 0 ||
-        memory_from_json(topo, value, err) < 0 ||
-        gpus_from_json(topo, json_object_get(value, "gpus"), err) < 0) {
-        topo_free(topo);
-        return NULL;
-    }
-    return topo;
-}
-
 struct topo *topo_from_json(const json_t *value, struct error *err)
 {
     const json_t *version = json_object_get(value, "version");
@@ -458,8 +442,20 @@ struct topo *topo_from_json(const json_t *value, struct error *err)
     }
     uint32_t npus, *os = mem_array(TOPO_MAX_PUS, sizeof(*os));
     struct topo *topo = NULL;
-    if (os_from_json(json_object_get(value, "os"), os, &npus, err) == 0)
-        topo = topo_from_rows(value, os, npus, err);
+    int rc = os_from_json(json_object_get(value, "os"), os, &npus, err);
+    if (rc == 0) {
+        topo = topo_new(npus);
+        memcpy(topo->os, os, npus * sizeof(*os));
+        if (levels_from_json(topo, json_object_get(value, "levels"), err) < 0 ||
+            check_nesting(topo, err) < 0 ||
+            allowed_from_json(topo, json_object_get(value, "allowed"), err) < 0 ||
+            memory_from_json(topo, value, err) < 0 ||
+            gpus_from_json(topo, json_object_get(value, "gpus"), err) < 0)
+            rc = -1;
+    }
     free(os);
-    return topo;
+    if (rc == 0)
+        return topo;
+    topo_free(topo);
+    return NULL;
 }
