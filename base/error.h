@@ -1,5 +1,5 @@
 /*
- * error - the one error value of the house.
+ * error - an error as a value, for all layers.
  *
  * A function that can fail returns -1 or NULL and fills the struct error it was given with one
  * sentence: the subject, what happened, the reason, and what would work, as in

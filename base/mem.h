@@ -2,9 +2,9 @@
  * mem - allocation that does not fail.
  *
  * Sizes here are bounded by their callers, and the kernel overcommits: a failed small allocation
- * is not a state that a launcher can go on from. These write one line to stderr and _exit(1),
- * the only place in the house that does so besides main(). pmi-server/client, which lives in
- * other people's programs, does not use them.
+ * is not a state that a launcher can go on from. These write one line to stderr and _exit(1):
+ * beside main() nobody else does so. pmi-server/client, which lives in other people's programs,
+ * does not use them.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
