@@ -11,7 +11,7 @@
 /* How many letters to insert, remove or change, and neighbours to swap; SIZE_MAX for long words. */
 size_t edit_distance_distance(const char *a, size_t alen, const char *b, size_t blen);
 
-/* The distance at which a word of so many letters is another word. */
+/* Below this edit distance a word is suggested for one of this length. */
 size_t edit_distance_bound(size_t len);
 
 /* Of words[], which ends at a NULL, the nearest to text[0..len), or one that begins with it; NULL

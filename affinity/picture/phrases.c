@@ -100,7 +100,6 @@ char *phrase_policy(const struct drawing *drawing, uint32_t part)
     return buf_take_text(&out);
 }
 
-/* The end of a long path. */
 const char *phrase_program(const char *program)
 {
     size_t len = strlen(program);

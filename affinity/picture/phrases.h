@@ -1,5 +1,7 @@
 /*
  * phrases - titles, and the words for what was asked for. Private to picture/.
+ *
+ * The caller frees what all but phrase_program() return.
  */
 #ifndef AFFINITY_PICTURE_PHRASES_H
 #define AFFINITY_PICTURE_PHRASES_H
@@ -14,7 +16,7 @@ char *phrase_machine(const struct topo *topo);
 char *phrase_policy(const struct drawing *drawing, uint32_t part);
 /* "8 tasks, ranks 0-7" */
 char *phrase_ranks(const struct drawing *drawing, uint32_t node);
-const char *phrase_program(const char *program);
+const char *phrase_program(const char *program); /* a part of it: the end of a long path */
 /* "part 2, ./ocean: ranks 4-7" */
 char *phrase_part(const struct drawing *drawing, uint32_t part);
 

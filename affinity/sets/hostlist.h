@@ -38,8 +38,9 @@ int hostlist_append_text(struct hostlist *list, const char *text, struct error *
  * they are for the life of the list. */
 void hostlist_append(struct hostlist *list, const char *host);
 size_t hostlist_count(const struct hostlist *list);
-size_t hostlist_bytes(const struct hostlist *list);                   /* of all names, a NUL each */
-const char *hostlist_nth(const struct hostlist *list, size_t index);  /* borrowed */
-ssize_t hostlist_find(const struct hostlist *list, const char *host); /* first index, or -1 */
+size_t hostlist_bytes(const struct hostlist *list);                  /* of all names, a NUL each */
+const char *hostlist_nth(const struct hostlist *list, size_t index); /* borrowed */
+/* The first index, or -1; looks at all hosts. host_index.h is for many look-ups. */
+ssize_t hostlist_find(const struct hostlist *list, const char *host);
 
 #endif
