@@ -35,7 +35,7 @@ struct pointer pointer(const char *text, size_t len, size_t at)
     return out;
 }
 
-const char *text_plural(uint32_t n)
+const char *text_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }

@@ -35,6 +35,6 @@ struct pointer {
  * it. A byte a column: what is not printable ASCII becomes '?'. */
 struct pointer pointer(const char *text, size_t len, size_t at);
 
-const char *text_plural(uint32_t n); /* "s" where n is not 1 */
+const char *text_plural(uint64_t n); /* "s" where n is not 1 */
 
 #endif

@@ -17,6 +17,7 @@
 #include "affinity/sets/hostlist.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 static const char *const one_of[TOPO_NLEVELS] = {"node",     "board",    "NUMA domain",
                                                  "socket",   "L3 cache", "L2 cache",
@@ -174,11 +175,6 @@ int infeasible_gpus(const struct layout_build *build, const struct placement *pl
 
 #define MAX_CLASSES 4 /* of nodes, spelled out in one sentence */
 
-static const char *infeasible_plural(uint32_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* ---- the limits ---- */
 
 /* " with 2 GPUs for each task" or " with 2 tasks for each GPU"; then " under the limit of 1 task for each
@@ -189,18 +185,17 @@ static void add_limits(struct buf *out, const struct policy *policy)
     struct buf option = BUF_INIT, words = BUF_INIT;
     if (policy_is_per_gpu(policy))
         buf_printf(out, " with %u task%s for each GPU", policy->gpu_tasks,
-                   infeasible_plural(policy->gpu_tasks));
+                   text_plural(policy->gpu_tasks));
     else if (policy->gpus_per_task)
         buf_printf(out, " with %u GPU%s for each task", policy->gpus_per_task,
-                   infeasible_plural(policy->gpus_per_task));
+                   text_plural(policy->gpus_per_task));
     for (uint32_t i = 0; i < policy->nlimits; i++) {
         const struct policy_limit *limit = &policy->limits[i];
         buf_printf(&option, "%s%u:%s", i ? "," : "", limit->count, topo_level_letter(limit->level));
         if (i)
             buf_printf(&words, ", %u for each ", limit->count);
         else
-            buf_printf(&words, "%u task%s for each ", limit->count,
-                       infeasible_plural(limit->count));
+            buf_printf(&words, "%u task%s for each ", limit->count, text_plural(limit->count));
         infeasible_add_object(&words, policy, limit->level);
     }
     if (policy->nlimits && policy->limits_given)
@@ -266,7 +261,7 @@ static void add_has(struct buf *out, const struct positions *plan, const struct 
     struct buf has = BUF_INIT;
     bool width_limited = false;
     if (plan->pairs)
-        buf_printf(&has, "%u GPU%s", plan->class->ngpus, infeasible_plural(plan->class->ngpus));
+        buf_printf(&has, "%u GPU%s", plan->class->ngpus, text_plural(plan->class->ngpus));
     for (uint32_t i = 0; i < policy->nlimits; i++) {
         enum topo_level level = policy->limits[i].level;
         width_limited = width_limited || level == policy->bind_level;
@@ -276,13 +271,12 @@ static void add_has(struct buf *out, const struct positions *plan, const struct 
         infeasible_add_objects(&has, policy, level, plan->count[level]);
         uint32_t cores = plan->class->count[TOPO_CORE], each = policy->cores_per_task;
         if (level >= TOPO_CORE && each > 1 && plan->count[level] * each < cores)
-            buf_printf(&has, ", out of %u core%s", cores, infeasible_plural(cores));
+            buf_printf(&has, ", out of %u core%s", cores, text_plural(cores));
         if (level == policy->bind_level && policy_is_narrow(policy) && policy->bind_count > 1)
             buf_printf(&has, ", %u for each task", policy->bind_count);
     }
     if (slots)
-        buf_printf(&has, "%s%u slot%s %s", has.len ? "; " : "", slots, infeasible_plural(slots),
-                   where);
+        buf_printf(&has, "%s%u slot%s %s", has.len ? "; " : "", slots, text_plural(slots), where);
     if (policy->bind_count > 1 && !width_limited) {
         buf_add_text(&has, has.len ? "; a task needs " : "a task needs ");
         infeasible_add_objects(&has, policy, policy->bind_level, policy->bind_count);
@@ -313,7 +307,7 @@ static void add_classes(struct buf *out, struct room_classes *all,
     }
     if (all->others)
         buf_printf(out, ", and %llu on %u more node%s", (unsigned long long)all->others_tasks,
-                   all->others, infeasible_plural(all->others));
+                   all->others, text_plural(all->others));
 }
 
 /* ---- what would run ---- */
@@ -374,8 +368,7 @@ int infeasible_room(const struct layout_build *build, const struct passes *passe
                    placement->first_part + placement->nparts);
     else if (build->placements->count > 1)
         buf_printf(&out, "part %u of the command line: ", placement->first_part + 1);
-    buf_printf(&out, "asked for %u task%s", placement->ntasks,
-               infeasible_plural(placement->ntasks));
+    buf_printf(&out, "asked for %u task%s", placement->ntasks, text_plural(placement->ntasks));
     if (placement->nparts > 1)
         buf_printf(&out, " in %u parts", placement->nparts);
     if (passes->nseats)
@@ -443,7 +436,7 @@ int infeasible_node_count(const struct layout_build *build, const struct passes 
     else
         buf_add_text(&fits, "no node has");
     buf_printf(&out, "-N %u: %u task%s make %u on a node, and %s room for so many",
-               request->node_count, placement->ntasks, infeasible_plural(placement->ntasks), share,
+               request->node_count, placement->ntasks, text_plural(placement->ntasks), share,
                buf_text(&fits));
     add_limits(&out, &placement->policy);
     add_classes(&out, &classes, passes->plans, &placement->policy,
@@ -464,7 +457,7 @@ int infeasible_map_share(const struct layout_build *build, const struct passes *
 {
     const struct layout_node *given = &build->request->nodes[node];
     struct buf out = BUF_INIT;
-    buf_printf(&out, "--taskmap: the map has %u task%s on %s", count, infeasible_plural(count),
+    buf_printf(&out, "--taskmap: the map has %u task%s on %s", count, text_plural(count),
                given->host);
     add_has(&out, &passes->plans->plans[passes->plan_of[node]], &placement->policy, given->limit,
             infeasible_where(build->request));

@@ -47,7 +47,7 @@ static char *look_words(const struct drawing *drawing, uint32_t index)
         mem_format("%u nodes, %u task%s on each, ranks %s in all. Shown is %s with rank%s "
                    "%s%s%s.",
                    look->count, n, text_plural(n), ranks, drawing_node(drawing, look->first)->host,
-                   text_plural((uint32_t)idset_count(first)), shown, look->shifted ? "; " : "",
+                   text_plural(idset_count(first)), shown, look->shifted ? "; " : "",
                    look->shifted ? shift : "");
     free(shift);
     free(shown);

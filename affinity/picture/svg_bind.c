@@ -73,7 +73,7 @@ static char *bond_title(const struct bound_rank *ranks, uint32_t count, const st
         idset_add(set, ranks[i].rank);
     char *who = idset_encode_short(set, 60), *where = idset_encode_short(cpus, 60);
     char *title = mem_format("rank%s %s may run on cpu%s %s (OS)", text_plural(count), who,
-                             text_plural((uint32_t)idset_count(cpus)), where);
+                             text_plural(idset_count(cpus)), where);
     free(where);
     free(who);
     idset_free(set);

@@ -192,7 +192,7 @@ static char *core_title(const struct machine *machine, uint32_t first, uint32_t 
     buf_printf(&out, "core%s %u", text_plural(last - one + 1), one);
     if (last > one)
         buf_printf(&out, "-%u", last);
-    buf_printf(&out, " (logical), cpu%s %s (OS)", text_plural((uint32_t)idset_count(cpus)), set);
+    buf_printf(&out, " (logical), cpu%s %s (OS)", text_plural(idset_count(cpus)), set);
     free(set);
     idset_free(cpus);
     return buf_take_text(&out);

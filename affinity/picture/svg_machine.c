@@ -68,8 +68,8 @@ static char *chip_text(const struct chip *chip)
     if (idset_empty(chip->ranks))
         return mem_format("gpu %u", chip->id);
     char *ranks = idset_encode_short(chip->ranks, MAX_RANKS);
-    char *text = mem_format("gpu %u: rank%s %s", chip->id,
-                            text_plural((uint32_t)idset_count(chip->ranks)), ranks);
+    char *text =
+        mem_format("gpu %u: rank%s %s", chip->id, text_plural(idset_count(chip->ranks)), ranks);
     free(ranks);
     return text;
 }
@@ -104,7 +104,7 @@ static void chip_draw(struct buf *out, const struct machine *machine, const stru
         buf_add_text(&title, ", not allocated");
     if (!idset_empty(chip->ranks)) {
         char *ranks = idset_encode_short(chip->ranks, 60);
-        buf_printf(&title, " of rank%s %s", text_plural((uint32_t)idset_count(chip->ranks)), ranks);
+        buf_printf(&title, " of rank%s %s", text_plural(idset_count(chip->ranks)), ranks);
         free(ranks);
     }
     svg_begin(out, buf_text(&title));
@@ -220,7 +220,7 @@ static void box_tokens(const struct machine *machine, size_t depth, uint32_t fir
     tokens[NAME] = box_name(machine, depth, first);
     tokens[CORES] = last > one ? mem_format("cores %u-%u (logical)", one, last)
                                : mem_format("core %u (logical)", one);
-    tokens[CPUS] = mem_format("cpu%s %s (OS)", text_plural((uint32_t)idset_count(cpus)), set);
+    tokens[CPUS] = mem_format("cpu%s %s (OS)", text_plural(idset_count(cpus)), set);
     free(set);
     idset_free(cpus);
 }

@@ -79,14 +79,14 @@ static void draw_grant(struct buf *out, const struct grant *grant)
     struct buf line = BUF_INIT;
     buf_printf(&line, "%s: ", hosts);
     if (have < total)
-        buf_printf(&line, "%zu of %zu core%s", have, total, text_plural((uint32_t)total));
+        buf_printf(&line, "%zu of %zu core%s", have, total, text_plural(total));
     else if (total > 1)
         buf_printf(&line, "all %zu cores", total);
     else
         buf_add_text(&line, "its only core");
     if (have)
-        buf_printf(&line, ", %s (logical), cpu%s %s (OS)", cores,
-                   text_plural((uint32_t)idset_count(cpus)), os);
+        buf_printf(&line, ", %s (logical), cpu%s %s (OS)", cores, text_plural(idset_count(cpus)),
+                   os);
     if (node->topo->ngpus || !idset_empty(node->gpus)) {
         char *gpus = node->gpus ? idset_encode(node->gpus) : mem_copy_text("");
         buf_printf(&line, ", gpus %s", *gpus ? gpus : "none");
@@ -189,7 +189,7 @@ static char **box_tails(const struct topo *topo)
         for (end = row; end < topo->npus && levels_same(topo, levels, n, row, end); end++)
             idset_add(cpus, topo->os[end]);
         char *set = idset_encode_short(cpus, 24);
-        tails[row] = mem_format(" cpu%s %s", text_plural((uint32_t)idset_count(cpus)), set);
+        tails[row] = mem_format(" cpu%s %s", text_plural(idset_count(cpus)), set);
         free(set);
         idset_free(cpus);
     }
@@ -253,7 +253,7 @@ static void draw_gpus(struct buf *out, const struct layout_node *node)
         return;
     char *set = idset_encode_short(node->gpus, 60);
     buf_printf(out, "    gpu%s %s: in this node, beside which cores is not known\n",
-               text_plural((uint32_t)idset_count(node->gpus)), set);
+               text_plural(idset_count(node->gpus)), set);
     free(set);
 }
 

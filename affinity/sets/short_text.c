@@ -67,7 +67,7 @@ char *hostlist_encode_short(const struct hostlist *hosts, size_t max)
         brief = mem_format("%.*s,...%s (%zu nodes)", (int)cut, text, inside ? "]" : "", count);
     else
         brief = mem_format("%s and %zu other%s", hostlist_nth(hosts, 0), count - 1,
-                           text_plural((uint32_t)count - 1));
+                           text_plural(count - 1));
     free(text);
     return brief;
 }

@@ -14,21 +14,16 @@
 
 #define WHY_MAX_NAMES 8
 
-static const char *treepool_plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* ---- what is asked for, in words ---- */
 
 /* "4 cores and 1 GPU", "2 numa of 4 cores", "1 free socket". */
 static void why_need(struct buf *out, const struct treepool_need *need)
 {
     if (need->cores)
-        buf_printf(out, "%u core%s", need->cores, treepool_plural(need->cores));
+        buf_printf(out, "%u core%s", need->cores, text_plural(need->cores));
     if (need->gpus)
         buf_printf(out, "%s%u GPU%s", need->cores ? " and " : "", need->gpus,
-                   treepool_plural(need->gpus));
+                   text_plural(need->gpus));
     for (size_t i = 0; i < need->ninner; i++) {
         const struct treepool_need *inner = &need->inner[i];
         const char *name = inner->locality;
@@ -93,7 +88,7 @@ static bool why_too_large(const struct treepool_nodes *nodes, const struct treep
                   (unsigned long long)need->all_cores, where, where, cores);
     else if (need->all_gpus > gpus)
         error_set(err, "a slot needs %llu GPU%s of a %s: the most that a %s has is %u",
-                  (unsigned long long)need->all_gpus, treepool_plural(need->all_gpus), where, where,
+                  (unsigned long long)need->all_gpus, text_plural(need->all_gpus), where, where,
                   gpus);
     else
         for (size_t i = 0; i < need->ninner; i++)
@@ -253,10 +248,10 @@ void treepool_why_busy(const struct treepool_nodes *nodes, const struct treepool
              gpus = nodes->own_gpus - nodes->free_gpus;
     why_short(nodes, ask, found, &text);
     buf_printf(&text, " now; %llu of %llu core%s", (unsigned long long)cores,
-               (unsigned long long)nodes->own_cores, treepool_plural(nodes->own_cores));
+               (unsigned long long)nodes->own_cores, text_plural(nodes->own_cores));
     if (nodes->own_gpus)
         buf_printf(&text, " and %llu of %llu GPU%s", (unsigned long long)gpus,
-                   (unsigned long long)nodes->own_gpus, treepool_plural(nodes->own_gpus));
+                   (unsigned long long)nodes->own_gpus, text_plural(nodes->own_gpus));
     error_set(err, "%s are held by others", buf_text(&text));
     buf_free(&text);
 }
