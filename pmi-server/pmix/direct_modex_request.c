@@ -111,18 +111,6 @@ static void modex_asked(struct pmix_host *host, struct upcall *event)
     direct_modex_post(job, taskmap_node(job->map, rank), &message);
 }
 
-/* One that is not there any more was given up. */
-static void direct_modex_request_answered(struct pmix_job *job, const struct modex_message *message)
-{
-    struct pending_request *request =
-        pending_requests_take(job->host->requests, &modex_kind, job->name, message->token);
-    if (!request)
-        return;
-    waiting_close(((struct modex_request *)request)->waiting, message->status, message->bytes,
-                  message->len);
-    free(request);
-}
-
 int pmix_namespace_posted(struct pmix_job *job, uint32_t from_node, const void *bytes, size_t len,
                           struct error *err)
 {
@@ -132,17 +120,16 @@ int pmix_namespace_posted(struct pmix_job *job, uint32_t from_node, const void *
                          job->name, from_node);
     if (message.kind == MODEX_MESSAGE_ASK)
         return direct_modex_serve(job, from_node, &message, direct_modex_post, err);
-    direct_modex_request_answered(job, &message);
+    /* An answer. The request is not there any more where it was given up. */
+    struct modex_request *modex = (struct modex_request *)pending_requests_take(
+        job->host->requests, &modex_kind, job->name, message.token);
+    if (modex)
+        waiting_close(modex->waiting, message.status, message.bytes, message.len);
+    free(modex);
     return 0;
 }
 
 /* ---- openpmix's thread ---- */
-
-static char *key_of(const pmix_info_t info[], size_t ninfo)
-{
-    const pmix_value_t *value = info_find(info, ninfo, PMIX_REQUIRED_KEY);
-    return value && value->type == PMIX_STRING ? mem_copy_text(value->data.string) : NULL;
-}
 
 pmix_status_t direct_modex_upcall(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
                                   pmix_modex_cbfunc_t done, void *cbdata)
@@ -154,10 +141,12 @@ pmix_status_t direct_modex_upcall(const pmix_proc_t *proc, const pmix_info_t inf
     pmix_status_t status = waiting_open(proc, done, cbdata, &number);
     if (status != PMIX_SUCCESS || !number)
         return status;
+    const pmix_value_t *key = info_find(info, ninfo, PMIX_REQUIRED_KEY);
     struct upcall *event = upcall_new(modex_asked, proc);
     event->timeout = timeout ?: TIMEOUT;
     event->wait = timeout ?: KEY_WAIT;
-    event->bytes = key_of(info, ninfo);
+    if (key && key->type == PMIX_STRING)
+        event->bytes = mem_copy_text(key->data.string);
     event->token = number;
     upcall_queue_push(event);
     return PMIX_SUCCESS;

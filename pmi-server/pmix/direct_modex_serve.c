@@ -32,14 +32,6 @@ struct wanted {
     bool last;         /* what is fetched next is the answer */
 };
 
-static void wanted_unlink(struct pmix_job *job, const struct wanted *wanted)
-{
-    struct wanted **at = &job->wanted;
-    while (*at != wanted)
-        at = &(*at)->next;
-    *at = wanted->next;
-}
-
 static void wanted_free(struct wanted *wanted)
 {
     free(wanted->key);
@@ -139,18 +131,15 @@ static void direct_modex_serve_tell(struct pmix_job *job, struct wanted *wanted,
     if (event->len > BYTES_MAX)
         message = (struct modex_message){MODEX_MESSAGE_ANSWER, wanted->token,
                                          .status = PMIX_ERR_OUT_OF_RESOURCE};
-    wanted_unlink(job, wanted);
+    struct wanted **at = &job->wanted;
+    while (*at != wanted)
+        at = &(*at)->next;
+    *at = wanted->next;
     if (wanted->node == SERVICE)
         tell_service(job->host, wanted->token, event);
     else
         wanted->reply(job, wanted->node, &message);
     wanted_free(wanted);
-}
-
-/* Keys are in it as they are, with a zero byte after them. */
-static bool has_key(const struct upcall *event, const char *key)
-{
-    return event->len && memmem(event->bytes, event->len, key, strlen(key) + 1);
 }
 
 static void take_fetched(struct pmix_host *host, struct upcall *event)
@@ -159,8 +148,10 @@ static void take_fetched(struct pmix_host *host, struct upcall *event)
     struct wanted *wanted = direct_modex_serve_find(job, event);
     if (!wanted)
         return;
-    if (wanted->last || event->status != PMIX_SUCCESS || !wanted->key[0] ||
-        has_key(event, wanted->key)) {
+    const char *key =
+        wanted->key; /* keys are in the bytes as they are, with a zero byte after them */
+    if (wanted->last || event->status != PMIX_SUCCESS || !*key ||
+        (event->len && memmem(event->bytes, event->len, key, strlen(key) + 1))) {
         direct_modex_serve_tell(job, wanted, event);
         return;
     }
@@ -206,24 +197,17 @@ int direct_modex_serve(struct pmix_job *job, uint32_t from, const struct modex_m
     return 0;
 }
 
-static int read_order(struct pack *in, struct process_name *proc, struct modex_message *message)
-{
-    message->token = pack_u64(in);
-    *proc = message_proc(in);
-    message->rank = proc->rank;
-    message->wait = pack_u32(in);
-    char *key = pack_get_text(in);
-    if (strlen(key) <= MODEX_MESSAGE_KEY_MAX)
-        strcpy(message->key, key);
-    free(key);
-    return pack_ends(in) ? 0 : -1;
-}
-
 int direct_modex_serve_ordered(struct pmix_host *host, struct message_down *talk)
 {
-    struct modex_message message = {.kind = MODEX_MESSAGE_ASK};
-    struct process_name proc;
-    int rc = read_order(&talk->rest, &proc, &message);
+    struct modex_message message = {.kind = MODEX_MESSAGE_ASK, .token = pack_u64(&talk->rest)};
+    struct process_name proc = message_proc(&talk->rest);
+    message.rank = proc.rank;
+    message.wait = pack_u32(&talk->rest);
+    char *key = pack_get_text(&talk->rest);
+    if (strlen(key) <= MODEX_MESSAGE_KEY_MAX)
+        strcpy(message.key, key);
+    free(key);
+    int rc = pack_ends(&talk->rest) ? 0 : -1;
     struct pmix_job *job = namespace_find(host, proc.job);
     struct upcall nobody = {.status = PMIX_ERR_NOT_FOUND};
     free(proc.job);
@@ -241,24 +225,19 @@ void direct_modex_serve_ended(struct pmix_job *job, uint32_t rank)
         }
 }
 
-static void look_of(struct pmix_job *job)
-{
-    static const struct upcall nothing = {.status = PMIX_ERR_NOT_FOUND};
-    struct wanted *next;
-    double now = job->wanted ? pending_requests_clock() : 0;
-    for (struct wanted *wanted = job->wanted; wanted; wanted = next) {
-        next = wanted->next;
-        if (wanted->give_up && wanted->give_up <= now)
-            direct_modex_serve_tell(job, wanted, &nothing);
-        else if (wanted->again && wanted->again <= now)
-            look(job, wanted);
-    }
-}
-
 void direct_modex_serve_look(struct pmix_host *host)
 {
-    for (struct pmix_job *job = host->jobs; job; job = job->next)
-        look_of(job);
+    static const struct upcall nothing = {.status = PMIX_ERR_NOT_FOUND};
+    for (struct pmix_job *job = host->jobs; job; job = job->next) {
+        double now = job->wanted ? pending_requests_clock() : 0;
+        for (struct wanted *wanted = job->wanted, *next; wanted; wanted = next) {
+            next = wanted->next;
+            if (wanted->give_up && wanted->give_up <= now)
+                direct_modex_serve_tell(job, wanted, &nothing);
+            else if (wanted->again && wanted->again <= now)
+                look(job, wanted);
+        }
+    }
 }
 
 double direct_modex_serve_end(const struct pmix_host *host)

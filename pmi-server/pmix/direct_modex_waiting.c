@@ -30,36 +30,25 @@ static uint64_t numbers;
 
 /* ---- asked ---- */
 
-static bool is_leaving(const char *name)
-{
-    const struct leaving *leaving = leavings;
-    while (leaving && strcmp(leaving->name, name) != 0)
-        leaving = leaving->next;
-    return leaving;
-}
-
-static uint64_t waiting_add(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata)
-{
-    struct waiting **at = &waitings;
-    while (*at && (*at)->cbdata != cbdata)
-        at = &(*at)->next;
-    if (*at)
-        return 0;
-    *at = mem_alloc(sizeof(**at));
-    (*at)->number = ++numbers;
-    memcpy((*at)->name, proc->nspace, sizeof((*at)->name));
-    (*at)->rank = proc->rank;
-    (*at)->done = done;
-    (*at)->cbdata = cbdata;
-    return numbers;
-}
-
 pmix_status_t waiting_open(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata,
                            uint64_t *number)
 {
     pthread_mutex_lock(&lock);
-    bool leaving = is_leaving(proc->nspace);
-    *number = leaving ? 0 : waiting_add(proc, done, cbdata);
+    const struct leaving *leaving = leavings;
+    while (leaving && strcmp(leaving->name, proc->nspace) != 0)
+        leaving = leaving->next;
+    struct waiting **at = &waitings;
+    while (*at && (*at)->cbdata != cbdata)
+        at = &(*at)->next;
+    *number = 0;
+    if (!leaving && !*at) {
+        *at = mem_alloc(sizeof(**at));
+        (*at)->number = *number = ++numbers;
+        memcpy((*at)->name, proc->nspace, sizeof((*at)->name));
+        (*at)->rank = proc->rank;
+        (*at)->done = done;
+        (*at)->cbdata = cbdata;
+    }
     pthread_mutex_unlock(&lock);
     return leaving ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
 }
@@ -96,8 +85,7 @@ static struct waiting *waiting_take(uint64_t number, const char *name)
 static void waiting_answer(struct waiting *waiting, pmix_status_t status, const void *bytes,
                            size_t len)
 {
-    char *copy = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
-    waiting->done(status, copy, len, waiting->cbdata, free, copy);
+    library_answer_modex(waiting->done, waiting->cbdata, status, bytes, len);
     free(waiting);
 }
 

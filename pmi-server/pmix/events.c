@@ -32,21 +32,10 @@ static uint32_t reach_of(pmix_data_range_t range)
 static atomic_size_t under_way;
 static atomic_bool told_too_many;
 
-/* Of an event that is freed. */
+/* An event is freed: its bytes are not under way any more. */
 static void count_out(void *bytes)
 {
     atomic_fetch_sub(&under_way, (uintptr_t)bytes);
-}
-
-static bool count_in(struct upcall *event)
-{
-    if (atomic_fetch_add(&under_way, event->len) + event->len > PMIX_SERVER_EVENTS_MAX) {
-        atomic_fetch_sub(&under_way, event->len);
-        return false;
-    }
-    event->more = (void *)(uintptr_t)event->len;
-    event->free_more = count_out;
-    return true;
 }
 
 static void say_too_many(struct pmix_host *host, struct upcall *event)
@@ -115,28 +104,24 @@ void event_tell(struct pmix_host *host, pmix_status_t status, const pmix_proc_t 
 
 /* ---- made elsewhere ---- */
 
-static int notify(struct pmix_host *host, const struct process_name *from, struct pack *in)
-{
-    size_t len;
-    struct info_list infos = {0};
-    pmix_proc_t source = {.rank = from->rank};
-    pmix_status_t status = (pmix_status_t)pack_u32(in);
-    pmix_data_range_t range = pack_u8(in);
-    const void *bytes = pack_bytes(in, &len);
-    if (!pack_ends(in) || pack_read_infos(host->library, bytes, len, &infos) < 0)
-        return -1;
-    strncpy(source.nspace, from->job, sizeof(source.nspace) - 1);
-    event_tell(host, status, &source, range, &infos, NULL);
-    return 0;
-}
-
 int events_receive(struct pmix_host *host, struct message_down *talk)
 {
     size_t len;
+    struct info_list infos = {0};
     struct process_name from = message_proc(&talk->rest);
     const void *bytes = pack_bytes(&talk->rest, &len);
-    struct pack in = pack_of(bytes, len);
-    int rc = pack_ends(&talk->rest) ? notify(host, &from, &in) : -1;
+    struct pack in = pack_of(bytes, len); /* as event_ask() wrote it */
+    pmix_status_t status = (pmix_status_t)pack_u32(&in);
+    pmix_data_range_t range = pack_u8(&in);
+    bytes = pack_bytes(&in, &len);
+    int rc = -1;
+    if (pack_ends(&talk->rest) && pack_ends(&in) &&
+        pack_read_infos(host->library, bytes, len, &infos) == 0) {
+        pmix_proc_t source = {.rank = from.rank};
+        strncpy(source.nspace, from.job, sizeof(source.nspace) - 1);
+        event_tell(host, status, &source, range, &infos, NULL);
+        rc = 0;
+    }
     free(from.job);
     return rc;
 }
@@ -185,12 +170,15 @@ pmix_status_t events_notify_upcall(pmix_status_t code, const pmix_proc_t *source
     for (size_t i = 0; i < ninfo && range == PMIX_RANGE_CUSTOM; i++)
         if (!strcmp(info[i].key, PMIX_EVENT_CUSTOM_RANGE))
             add_listed(event, &info[i].value);
-    if (!count_in(event)) {
+    if (atomic_fetch_add(&under_way, len) + len > PMIX_SERVER_EVENTS_MAX) {
+        atomic_fetch_sub(&under_way, len);
         upcall_free(event);
         if (!atomic_exchange(&told_too_many, true))
             upcall_queue_push(upcall_new(say_too_many, source));
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
+    event->more = (void *)(uintptr_t)len;
+    event->free_more = count_out;
     upcall_queue_push(event);
     return PMIX_OPERATION_SUCCEEDED;
 }

@@ -47,31 +47,7 @@ struct fences {         /* of a namespace */
     struct idset *dead; /* ranks that are, where the program goes on; NULL: none */
 };
 
-static void fence_answer(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status,
-                         const void *bytes, size_t len)
-{
-    char *copy = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
-    done(status, copy, len, cbdata, free, copy);
-}
-
 /* ---- who takes part ---- */
-
-/* The namespace of all of them; NULL where there are several, or none is known here. */
-static struct pmix_job *fence_job(const struct pmix_host *host, const struct upcall *event)
-{
-    for (size_t i = 1; i < event->nprocs; i++)
-        if (strcmp(event->procs[i].nspace, event->procs[0].nspace) != 0)
-            return NULL;
-    return event->nprocs ? namespace_find(host, event->procs[0].nspace) : NULL;
-}
-
-static bool concerns_a_job(const struct pmix_host *host, const struct upcall *event)
-{
-    for (size_t i = 0; i < event->nprocs; i++)
-        if (namespace_find(host, event->procs[i].nspace))
-            return true;
-    return false;
-}
 
 /* NULL: one is no rank of the job. */
 static struct idset *members(const struct pmix_job *job, const struct upcall *event)
@@ -143,7 +119,7 @@ static void close_fence(struct pmix_job *job, struct fence *fence, pmix_status_t
     while (*at != fence)
         at = &(*at)->next;
     *at = fence->next;
-    fence_answer(fence->done, fence->cbdata, status, bytes, len);
+    library_answer_modex(fence->done, fence->cbdata, status, bytes, len);
     fence_free(fence);
 }
 
@@ -162,14 +138,13 @@ static bool is_running(const struct client *client)
     return !client->gone && atomic_load(&client->state) == PMI_RUNNING;
 }
 
-static bool fence_client(const struct pmix_job *job, const struct idset *ranks, uint32_t *rank)
+/* A task of this node that waits in the fence; NULL: none does. */
+static const struct client *waiting_client(const struct pmix_job *job, const struct fence *fence)
 {
     for (uint32_t i = 0; i < job->nclients; i++)
-        if (is_running(&job->clients[i]) && idset_has(ranks, job->clients[i].rank)) {
-            *rank = job->clients[i].rank;
-            return true;
-        }
-    return false;
+        if (is_running(&job->clients[i]) && idset_has(fence->ranks, job->clients[i].rank))
+            return &job->clients[i];
+    return NULL;
 }
 
 static bool is_stuck(const struct pmix_job *job, const struct fence *fence)
@@ -179,44 +154,27 @@ static bool is_stuck(const struct pmix_job *job, const struct fence *fence)
     return fence->number ? fence->number >= job->fences->missing_from : !job->fences->missing_from;
 }
 
-static bool fences_stuck(const struct pmix_job *job, uint32_t *waiting)
-{
-    for (const struct fence *fence = job->fences->open; fence; fence = fence->next)
-        if (is_stuck(job, fence) && fence_client(job, fence->ranks, waiting))
-            return true;
-    return false;
-}
-
-/* One that never connected is missing everywhere, and so are all fences of all. */
-static bool commits_in_vain(const struct pmix_job *job, uint32_t *waiting)
-{
-    for (uint32_t i = 0; job->fences->missing_from == 0 && i < job->nclients; i++)
-        if (job->clients[i].committed && is_running(&job->clients[i])) {
-            *waiting = job->clients[i].rank;
-            return true;
-        }
-    return false;
-}
-
 static void fences_check_stuck(struct pmix_job *job)
 {
-    uint32_t waiting;
+    const struct client *waiting = NULL;
     if (!job->fences->is_missing || job->fences->told_stuck)
         return;
-    if (!fences_stuck(job, &waiting) && !commits_in_vain(job, &waiting))
+    for (const struct fence *fence = job->fences->open; fence && !waiting; fence = fence->next)
+        if (is_stuck(job, fence))
+            waiting = waiting_client(job, fence);
+    /* One that never connected is missing everywhere, and so are all fences of all: who has committed
+     * something waits for one in vain. */
+    bool all = job->fences->missing_from == 0;
+    for (uint32_t i = 0; all && i < job->nclients && !waiting; i++)
+        if (job->clients[i].committed && is_running(&job->clients[i]))
+            waiting = &job->clients[i];
+    if (!waiting)
         return;
     job->fences->told_stuck = true;
-    job->host->ops->stuck(job->host->arg, job, job->fences->missing, waiting);
+    job->host->ops->stuck(job->host->arg, job, job->fences->missing, waiting->rank);
 }
 
 /* ---- entered ---- */
-
-static void exchange_all(struct pmix_job *job, const struct upcall *event, struct fence *fence)
-{
-    fence->id = PMIX_SERVER_ROUND | ++job->fences->entered;
-    job->host->ops->exchange(job->host->arg, job, fence->id, 0, event->bytes ? event->bytes : "",
-                             event->len);
-}
 
 /* Fences of the same ranks have the same id on every node, and so are exchanged one after the other: nothing needs
  * to be kept of those that are over. Two sets of ranks whose hashes are the same are told apart by their names,
@@ -273,12 +231,15 @@ static void fence_enter(struct pmix_job *job, struct upcall *event, const struct
         fence->number = UINT64_MAX; /* after whatever was not counted here */
     if (is_stuck(job, fence))
         fences_check_stuck(job);
-    else if (nnodes > 1 && all)
-        exchange_all(job, event, fence);
-    else if (nnodes > 1)
-        exchange_some(job, event, fence, nnodes);
-    else
+    else if (nnodes == 1)
         close_fence(job, fence, PMIX_SUCCESS, event->bytes, event->len);
+    else if (!all)
+        exchange_some(job, event, fence, nnodes);
+    else {
+        fence->id = PMIX_SERVER_ROUND | ++job->fences->entered;
+        job->host->ops->exchange(job->host->arg, job, fence->id, 0,
+                                 event->bytes ? event->bytes : "", event->len);
+    }
 }
 
 /* ---- deaths ---- */
@@ -321,26 +282,33 @@ static void fence_gathered(struct pmix_host *host, struct upcall *event, uint64_
                            const void *bytes, size_t len)
 {
     (void)host, (void)number;
-    fence_answer(event->modex_done, event->cbdata, event->status, bytes, len);
+    library_answer_modex(event->modex_done, event->cbdata, event->status, bytes, len);
 }
 
 static void fence_entered(struct pmix_host *host, struct upcall *event)
 {
-    /* Of several namespaces: by way of the service, without bytes. */
-    struct pmix_job *job = fence_job(host, event);
-    if (!job && concerns_a_job(host, event)) {
+    struct pmix_job *job = event->nprocs && procs_of_one_namespace(event->procs, event->nprocs)
+                               ? namespace_find(host, event->procs[0].nspace)
+                               : NULL;
+    if (!job) {
+        /* Of several namespaces: by way of the service, without bytes. One has to be known here. */
+        size_t i = 0;
+        while (i < event->nprocs && !namespace_find(host, event->procs[i].nspace))
+            i++;
+        if (i == event->nprocs)
+            return;
         free(event->bytes);
         event->bytes = NULL;
         event->len = 0;
         collective_enter(host, event);
-    }
-    if (!job)
         return;
+    }
     struct idset *ranks = members(job, event);
-    if (!ranks)
-        fence_answer(event->modex_done, event->cbdata, PMIX_ERR_BAD_PARAM, NULL, 0);
-    else if (is_bereaved(job, ranks))
-        fence_answer(event->modex_done, event->cbdata, PMIX_ERR_PROC_ABORTED, NULL, 0);
+    pmix_status_t refused = !ranks                    ? PMIX_ERR_BAD_PARAM
+                            : is_bereaved(job, ranks) ? PMIX_ERR_PROC_ABORTED
+                                                      : PMIX_SUCCESS;
+    if (refused != PMIX_SUCCESS)
+        library_answer_modex(event->modex_done, event->cbdata, refused, NULL, 0);
     else if (misses_one(job, event, ranks))
         open_fence(job, event, ranks, false);
     else
@@ -418,25 +386,7 @@ static void committed(struct pmix_host *host, struct upcall *event)
     fences_check_stuck(job);
 }
 
-/* What is put can be fetched once it is committed, and openpmix tells when. For a task that never
- * commits, openpmix before 7.0 keeps the event for ever. */
-static void watch_commits(struct pmix_job *job)
-{
-    for (uint32_t i = 0; i < job->nclients; i++) {
-        struct client *client = &job->clients[i];
-        if (client->gone || client->watched)
-            continue;
-        client->watched = true;
-        watch_commit(job, client->rank);
-    }
-}
-
 /* ---- who is missing ---- */
-
-static void counted_out(pmix_status_t status, void *cbdata)
-{
-    (void)status, (void)cbdata;
-}
 
 void fences_count_out(struct pmix_job *job)
 {
@@ -445,7 +395,8 @@ void fences_count_out(struct pmix_job *job)
     for (uint32_t i = 0; i < job->nclients; i++)
         left += !job->clients[i].gone;
     if (left)
-        job->host->library->register_nspace(job->name, (int)left, &nothing, 1, counted_out, NULL);
+        job->host->library->register_nspace(job->name, (int)left, &nothing, 1, library_ignore_end,
+                                            NULL);
 }
 
 void pmix_namespace_missing(struct pmix_job *job, uint32_t rank, uint64_t from)
@@ -455,8 +406,15 @@ void pmix_namespace_missing(struct pmix_job *job, uint32_t rank, uint64_t from)
     job->fences->is_missing = true;
     job->fences->missing = rank;
     job->fences->missing_from = from;
-    if (from == 0)
-        watch_commits(job);
+    /* What is put can be fetched once it is committed, and openpmix tells when. For a task that never
+     * commits, openpmix before 7.0 keeps the event for ever. */
+    for (uint32_t i = 0; i < job->nclients && from == 0; i++) {
+        struct client *client = &job->clients[i];
+        if (client->gone || client->watched)
+            continue;
+        client->watched = true;
+        watch_commit(job, client->rank);
+    }
     fences_check_stuck(job);
 }
 

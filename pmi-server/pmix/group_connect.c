@@ -21,6 +21,14 @@
 
 /* ---- who takes part ---- */
 
+bool procs_of_one_namespace(const pmix_proc_t procs[], size_t nprocs)
+{
+    for (size_t i = 1; i < nprocs; i++)
+        if (strcmp(procs[i].nspace, procs[0].nspace) != 0)
+            return false;
+    return true;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const pmix_proc_t *)a)->nspace, ((const pmix_proc_t *)b)->nspace);
@@ -64,17 +72,6 @@ static int put_procs(struct buf *out, pmix_proc_t *procs, size_t nprocs)
     buf_add(out, buf_bytes(&members), members.len);
     buf_free(&members);
     return rc;
-}
-
-static int group_connect_put_members(struct buf *out, const struct upcall *event)
-{
-    const struct collective *gather = event->more;
-    if (gather->operation != COLLECTIVE_GROUP)
-        return event->nprocs ? put_procs(out, event->procs, event->nprocs) : -1;
-    if (put_procs(out, event->procs, event->nprocs) < 0)
-        return -1;
-    pack_put_u32(out, gather->leaders);
-    return put_procs(out, gather->added, gather->nadded);
 }
 
 static void add_proc(struct upcall *event, const char *name, uint32_t rank)
@@ -129,17 +126,6 @@ static void group_known(struct pmix_host *host, struct upcall *event)
     gather->over(host, event, event->token, event->bytes, event->len);
 }
 
-/* Tasks are told of namespaces of which they may not have known. */
-static void group_gathered(struct pmix_host *host, struct upcall *event, uint64_t number,
-                           const void *bytes, size_t len)
-{
-    free(event->bytes);
-    event->bytes = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
-    event->len = len;
-    event->token = number;
-    remote_namespace_need(host, event, group_known);
-}
-
 /* ---- asked ---- */
 
 static void gather_over(struct pmix_host *host, struct upcall *event, pmix_status_t status)
@@ -164,27 +150,39 @@ static void group_connect_gathered(struct pmix_host *host, struct upcall *event,
     const void *bytes = pack_bytes(rest, &len);
     if (group)
         read_members(event, rest);
-    if (!pack_ends(rest))
+    if (!pack_ends(rest)) {
         gather_over(host, event, PMIX_ERR_BAD_PARAM);
-    else if (!group)
+    } else if (!group) {
         gather->over(host, event, number, bytes, len);
-    else if (group_connect_is_first(host, gather))
-        group_gathered(host, event, number, bytes, len);
+    } else if (group_connect_is_first(host, gather)) {
+        /* Tasks are told of namespaces of which they may not have known. */
+        free(event->bytes);
+        event->bytes = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
+        event->len = len;
+        event->token = number;
+        remote_namespace_need(host, event, group_known);
+    }
 }
 
 static void group_connect_ask(struct pmix_host *host, struct upcall *event)
 {
     const struct collective *gather = event->more;
+    bool group = gather->operation == COLLECTIVE_GROUP;
     struct buf rest = BUF_INIT;
     pack_put_u8(&rest, gather->operation);
     pack_put_u8(&rest, gather->broken);
     pack_put_text(&rest, gather->key);
     pack_put_bytes(&rest, event->bytes, event->len);
+    int rc = group || event->nprocs ? put_procs(&rest, event->procs, event->nprocs) : -1;
+    if (rc == 0 && group) {
+        pack_put_u32(&rest, gather->leaders);
+        rc = put_procs(&rest, gather->added, gather->nadded);
+    }
     if (gather->end) {
         double left = gather->end - pending_requests_clock();
         event->timeout = left > 0 ? left : 1e-3; /* 0 would be for ever */
     }
-    if (group_connect_put_members(&rest, event) < 0)
+    if (rc < 0)
         gather_over(host, event, PMIX_ERR_BAD_PARAM);
     else
         service_request(host, event, REQUEST_GATHER, &rest, group_connect_gathered);
@@ -309,15 +307,6 @@ static void group_over(struct pmix_host *host, struct upcall *event, uint64_t nu
 #endif
 #define GROUP_CANCEL 3 /* PMIX_GROUP_CANCEL: 7.0 and later */
 
-static bool wants_number(const struct info_list *infos)
-{
-    for (size_t i = 0; i < infos->count; i++)
-        if (!strcmp(infos->at[i].key, PMIX_GROUP_INFO) ||
-            info_true(&infos->at[i], 1, PMIX_GROUP_ASSIGN_CONTEXT_ID))
-            return true;
-    return false;
-}
-
 /* What each host has packed, one after the other. -1: malformed. */
 static int read_said(const struct pmix_library *library, struct pack in, struct info_list *infos)
 {
@@ -343,7 +332,12 @@ static void constructed(struct pmix_host *host, struct upcall *event, uint64_t n
         read_said(host->library, pack_of(bytes, len), &answer->infos) < 0)
         event->status = PMIX_ERR_UNPACK_FAILURE;
     if (event->status == PMIX_SUCCESS) {
-        if (wants_number(&answer->infos))
+        const struct info_list *said = &answer->infos;
+        bool numbered = false;
+        for (size_t i = 0; i < said->count && !numbered; i++)
+            numbered = !strcmp(said->at[i].key, PMIX_GROUP_INFO) ||
+                       info_true(&said->at[i], 1, PMIX_GROUP_ASSIGN_CONTEXT_ID);
+        if (numbered)
             info_size(&answer->infos, PMIX_GROUP_CONTEXT_ID, number);
         info_procs(&answer->infos, PMIX_GROUP_MEMBERSHIP, event->procs, event->nprocs);
     }
@@ -401,21 +395,6 @@ static void put_said(struct upcall *event, const pmix_info_t directives[], size_
     buf_free(&out);
 }
 
-static void group_connect_add_members(struct collective *gather, const pmix_info_t directives[],
-                                      size_t ndirs)
-{
-    for (size_t i = 0; i < ndirs; i++) {
-        if (strcmp(directives[i].key, PMIX_GROUP_ADD_MEMBERS) != 0 ||
-            !is_array(&directives[i].value, PMIX_PROC))
-            continue;
-        const pmix_data_array_t *more = directives[i].value.data.darray;
-        gather->added =
-            mem_resize(gather->added, gather->nadded + more->size, sizeof(*gather->added));
-        memcpy(&gather->added[gather->nadded], more->array, more->size * sizeof(*gather->added));
-        gather->nadded += more->size;
-    }
-}
-
 /* Who follows gives no members. */
 static pmix_status_t construct(struct collective *gather, const pmix_proc_t procs[], size_t nprocs,
                                const pmix_info_t directives[], size_t ndirs, void *cbdata)
@@ -425,8 +404,16 @@ static pmix_status_t construct(struct collective *gather, const pmix_proc_t proc
     gather->leaders = leaders ? group_connect_count_of(leaders) : 0;
     if (leaders && !gather->leaders)
         return PMIX_ERR_BAD_PARAM;
-    if (nprocs)
-        group_connect_add_members(gather, directives, ndirs);
+    for (size_t i = 0; i < ndirs && nprocs; i++) {
+        if (strcmp(directives[i].key, PMIX_GROUP_ADD_MEMBERS) != 0 ||
+            !is_array(&directives[i].value, PMIX_PROC))
+            continue;
+        const pmix_data_array_t *more = directives[i].value.data.darray;
+        size_t count = gather->nadded + more->size;
+        gather->added = mem_resize(gather->added, count, sizeof(*gather->added));
+        memcpy(&gather->added[gather->nadded], more->array, more->size * sizeof(*gather->added));
+        gather->nadded = count;
+    }
     struct upcall *event = collective_event(gather, procs, nprocs, directives, ndirs);
     put_said(event, directives, ndirs);
     event->cbdata = cbdata;
@@ -435,23 +422,6 @@ static pmix_status_t construct(struct collective *gather, const pmix_proc_t proc
 }
 
 /* ---- openpmix's thread ---- */
-
-static bool of_one(const pmix_proc_t procs[], size_t nprocs)
-{
-    for (size_t i = 1; i < nprocs; i++)
-        if (strcmp(procs[i].nspace, procs[0].nspace) != 0)
-            return false;
-    return true;
-}
-
-/* openpmix 4.2.3 to 5.0.11: a group's destruction on one node is told when it is done, marked
- * LOCAL_ONLY. Were an answer still to come, it would take the group for one of several nodes, and call
- * once more with memory that it frees after the first answer. It marks a group of whole jobs if each of
- * them has a task on the node, wherever the others are: their nodes wait for this one. */
-static bool is_over(pmix_group_operation_t operation, const pmix_info_t directives[], size_t ndirs)
-{
-    return operation == PMIX_GROUP_DESTRUCT && info_true(directives, ndirs, PMIX_GROUP_LOCAL_ONLY);
-}
 
 static void group_connect_is_known(pmix_status_t status, pmix_info_t *info, size_t ninfo,
                                    void *cbdata, pmix_release_cbfunc_t release,
@@ -473,9 +443,15 @@ pmix_status_t group_upcall(pmix_group_operation_t operation, char *name, const p
                                    .over = constructed};
         return construct(&group, procs, nprocs, directives, ndirs, cbdata);
     }
-    bool ended = is_over(operation, directives, ndirs);
-    const pmix_value_t *data =
-        of_one(procs, nprocs) ? info_find(directives, ndirs, PMIX_GROUP_ENDPT_DATA) : NULL;
+    /* openpmix 4.2.3 to 5.0.11: a group's destruction on one node is told when it is done, marked
+     * LOCAL_ONLY. Were an answer still to come, it would take the group for one of several nodes, and call
+     * once more with memory that it frees after the first answer. It marks a group of whole jobs if each of
+     * them has a task on the node, wherever the others are: their nodes wait for this one. */
+    bool ended =
+        operation == PMIX_GROUP_DESTRUCT && info_true(directives, ndirs, PMIX_GROUP_LOCAL_ONLY);
+    const pmix_value_t *data = procs_of_one_namespace(procs, nprocs)
+                                   ? info_find(directives, ndirs, PMIX_GROUP_ENDPT_DATA)
+                                   : NULL;
     const struct collective gather = {
         .operation = operation == PMIX_GROUP_CONSTRUCT ? COLLECTIVE_CONSTRUCT : COLLECTIVE_DESTRUCT,
         .key = name,

@@ -27,6 +27,7 @@ struct collective { /* more of an event */
                  size_t len);
 };
 
+bool procs_of_one_namespace(const pmix_proc_t procs[], size_t nprocs); /* or none are given */
 /* openpmix's thread: what it passes, and `gather`, copied. */
 struct upcall *collective_event(const struct collective *gather, const pmix_proc_t procs[],
                                 size_t nprocs, const pmix_info_t info[], size_t ninfo);

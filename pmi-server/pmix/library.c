@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "pmi-server/pmix/accept_check.h"
 #include "pmi-server/pmix/imported_symbols.h"
 #include "pmi-server/pmix/lost_connections.h"
@@ -187,4 +188,16 @@ pmix_status_t library_calls_wait(struct library_calls *calls)
         pthread_cond_wait(&calls->ended, &calls->lock);
     pthread_mutex_unlock(&calls->lock);
     return calls->status;
+}
+
+void library_ignore_end(pmix_status_t status, void *arg)
+{
+    (void)status, (void)arg;
+}
+
+void library_answer_modex(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status,
+                          const void *bytes, size_t len)
+{
+    char *copy = len ? memcpy(mem_resize(NULL, len, 1), bytes, len) : NULL;
+    done(status, copy, len, cbdata, free, copy);
 }

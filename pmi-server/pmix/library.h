@@ -87,6 +87,12 @@ void library_calls_begun(struct library_calls *calls, pmix_status_t status);
 void library_calls_end(pmix_status_t status, void *calls); /* openpmix's thread */
 /* Until all have ended. */
 pmix_status_t library_calls_wait(struct library_calls *calls);
+/* Does nothing: for a call whose end nobody waits for, and which openpmix wants a callback of. */
+void library_ignore_end(pmix_status_t status, void *arg);
+
+/* Answers a fence or a direct modex with a copy of these bytes, which openpmix frees. */
+void library_answer_modex(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t status,
+                          const void *bytes, size_t len);
 
 /* What was packed, to be unpacked; bytes are borrowed. */
 static inline pmix_data_buffer_t library_packed(char *bytes, size_t len)

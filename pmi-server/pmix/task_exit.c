@@ -183,14 +183,9 @@ static pmix_status_t status_of(enum task_end how)
 
 /* ---- openpmix forgets them ---- */
 
-static void buried(pmix_status_t status, void *cbdata)
-{
-    (void)status, (void)cbdata;
-}
-
 static void bury(struct pmix_host *host, struct upcall *event)
 {
-    host->library->deregister_client(&event->proc, buried, NULL);
+    host->library->deregister_client(&event->proc, library_ignore_end, NULL);
 }
 
 /* Without it openpmix waits for the dead one in fences that list it, and does not call. NULL: it is

@@ -80,18 +80,13 @@ void pmix_server_expect_tool(struct pmix_host *host, uint32_t number, uint16_t p
     host->tools->port = port;
 }
 
-static void forgotten(pmix_status_t status, void *cbdata)
-{
-    (void)status, (void)cbdata;
-}
-
 void pmix_server_tool_left(struct pmix_host *host, uint32_t number)
 {
     if (!host->tools || !idset_has(host->tools->in, number))
         return;
     pmix_proc_t proc = tool_name(host, number);
     pending_requests_drop(host->requests, proc.nspace);
-    host->library->deregister_nspace(proc.nspace, forgotten, NULL);
+    host->library->deregister_nspace(proc.nspace, library_ignore_end, NULL);
     idset_remove(host->tools->in, number);
     tools_changed(host);
 }
