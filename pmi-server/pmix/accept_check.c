@@ -1,3 +1,4 @@
+/* What openpmix calls in place of accept() and recv(). */
 #include "pmi-server/pmix/accept_check.h"
 
 #include <errno.h>
@@ -8,29 +9,21 @@
 #include "pmi-server/pmix/imported_symbols.h"
 #include "pmi-server/pmix/tcp_peers.h"
 
-/* openpmix stops listening for ever on most errors, though they are about one connection or pass. EAGAIN
- * is the one that every version takes for "not now". */
-static void pass_on_error(void)
-{
-    const struct timespec moment = {.tv_nsec = 10000000};
-    if (errno == EINVAL || errno == EBADF) /* it closes the socket itself */
-        return;
-    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-        nanosleep(&moment, NULL); /* the connection still waits: no busy loop */
-    errno = EAGAIN;
-}
-
 static int accept_own(int fd, struct sockaddr *address, socklen_t *len)
 {
+    const struct timespec moment = {.tv_nsec = 10000000};
     int connection = accept4(fd, address, len, SOCK_CLOEXEC);
     if (connection >= 0 && tcp_peers_is_own(connection))
         return connection;
-    if (connection < 0) {
-        pass_on_error();
-    } else {
+    if (connection >= 0)
         close(connection);
-        errno = EAGAIN;
-    }
+    else if (errno == EINVAL || errno == EBADF) /* it closes the socket itself */
+        return -1;
+    else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        nanosleep(&moment, NULL); /* the connection still waits: no busy loop */
+    /* openpmix stops listening for ever on most errors, though they are about one connection or pass.
+     * This is the one that every version takes for "not now". */
+    errno = EAGAIN;
     return -1;
 }
 

@@ -13,9 +13,10 @@
 
 #include "base/error.h"
 
-/* From now on accept() as called by the library of this handle of dlopen() closes what comes from another
- * user, and never blocks for it, and recv() takes a greeting that stops for one that was closed. Called before any thread of the library runs. -1 with a sentence:
- * the library calls accept() in another way, and is not to be used. */
+/* From now on accept(), as the library of this handle of dlopen() calls it, closes what comes from another
+ * user and never blocks for it, and recv() takes a greeting that stops for one that was closed. Called before
+ * any thread of the library runs. -1 with a sentence: the library calls accept() in another way, and is not to
+ * be used. */
 int accept_check_install(void *handle, struct error *err);
 
 #endif

@@ -54,9 +54,7 @@ static void event_ask(struct pmix_host *host, struct upcall *event)
 {
     struct buf rest = BUF_INIT;
     pack_put_u8(&rest, (uint8_t)reach_of((pmix_data_range_t)event->number));
-    pack_put_u32(&rest, (uint32_t)event->nprocs);
-    for (size_t i = 0; i < event->nprocs; i++)
-        message_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
+    service_put_procs(&rest, event);
     struct buf told = BUF_INIT;
     pack_put_u32(&told, (uint32_t)event->status);
     pack_put_u8(&told, (uint8_t)event->number);

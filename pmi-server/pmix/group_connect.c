@@ -254,10 +254,7 @@ struct upcall *collective_event(const struct collective *gather, const pmix_proc
     event->timeout = timeout > BEFORE ? timeout - BEFORE : 0;
     if (event->timeout > 0) /* openpmix counts from now */
         copy->end = pending_requests_clock() + event->timeout;
-    event->procs = mem_array(nprocs, sizeof(*procs));
-    if (nprocs)
-        memcpy(event->procs, procs, nprocs * sizeof(*procs));
-    event->nprocs = nprocs;
+    upcall_set_procs(event, procs, nprocs);
     return event;
 }
 

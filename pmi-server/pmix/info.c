@@ -1,3 +1,4 @@
+/* Lists of infos: filled, searched, and packed for the servers of other nodes. */
 #include "pmi-server/pmix/info.h"
 
 #include <stdlib.h>
@@ -202,33 +203,28 @@ pmix_status_t info_value_put(struct buf *out, const pmix_value_t *value,
     return status;
 }
 
-static pmix_status_t unpack(const void *bytes, size_t len, pmix_value_t *value,
-                            const struct pmix_library *library)
+pmix_status_t info_value_get(struct pack *in, pmix_value_t *value,
+                             const struct pmix_library *library)
 {
+    size_t len;
     int32_t count = 1;
+    bool text = pack_u8(in);
+    const void *bytes = pack_bytes(in, &len);
+    memset(value, 0, sizeof(*value));
+    if (in->bad)
+        return PMIX_ERR_BAD_PARAM;
     char *copy = mem_copy_text_n(bytes, len);
+    if (text) {
+        value->type = PMIX_STRING;
+        value->data.string = copy;
+        return PMIX_SUCCESS;
+    }
     pmix_data_buffer_t packed = library_packed(copy, len);
     pmix_status_t status = library->data_unpack(NULL, &packed, value, &count, PMIX_VALUE);
     if (status != PMIX_SUCCESS) /* what is half there is of no use */
         memset(value, 0, sizeof(*value));
     free(packed.base_ptr);
     return status;
-}
-
-pmix_status_t info_value_get(struct pack *in, pmix_value_t *value,
-                             const struct pmix_library *library)
-{
-    size_t len;
-    bool text = pack_u8(in);
-    const void *bytes = pack_bytes(in, &len);
-    memset(value, 0, sizeof(*value));
-    if (in->bad)
-        return PMIX_ERR_BAD_PARAM;
-    if (!text)
-        return unpack(bytes, len, value, library);
-    value->type = PMIX_STRING;
-    value->data.string = mem_copy_text_n(bytes, len);
-    return PMIX_SUCCESS;
 }
 
 /*
@@ -253,31 +249,27 @@ char *pack_infos(const struct pmix_library *library, const pmix_info_t *infos, s
     return NULL;
 }
 
-/* So many as are said to follow; every one takes more than a byte. */
-static int info_read_infos(const struct pmix_library *library, pmix_data_buffer_t *buffer,
-                           struct info_list *infos)
-{
-    size_t count;
-    int32_t one = 1;
-    if (library->data_unpack(TARGET, buffer, &count, &one, PMIX_SIZE) != PMIX_SUCCESS ||
-        count > buffer->bytes_used)
-        return -1;
-    infos->at = mem_array(count, sizeof(*infos->at));
-    infos->count = infos->room = count;
-    int32_t n = (int32_t)count;
-    if (!count || (library->data_unpack(TARGET, buffer, infos->at, &n, PMIX_INFO) == PMIX_SUCCESS &&
-                   n == (int32_t)count))
-        return 0;
-    info_free(infos, library);
-    return -1;
-}
-
 int pack_read_infos(const struct pmix_library *library, const void *bytes, size_t len,
                     struct info_list *infos)
 {
     char *copy = memcpy(mem_resize(NULL, len, 1), bytes, len);
     pmix_data_buffer_t buffer = library_packed(copy, len);
-    int rc = info_read_infos(library, &buffer, infos);
+    size_t count = 0;
+    int32_t one = 1;
+    /* So many as are said to follow; every one takes more than a byte. */
+    bool good = library->data_unpack(TARGET, &buffer, &count, &one, PMIX_SIZE) == PMIX_SUCCESS &&
+                count <= buffer.bytes_used;
+    if (good) {
+        infos->at = mem_array(count, sizeof(*infos->at));
+        infos->count = infos->room = count;
+    }
+    if (good && count) {
+        int32_t n = (int32_t)count;
+        good = library->data_unpack(TARGET, &buffer, infos->at, &n, PMIX_INFO) == PMIX_SUCCESS &&
+               n == (int32_t)count;
+        if (!good)
+            info_free(infos, library);
+    }
     free(copy);
-    return rc;
+    return good ? 0 : -1;
 }

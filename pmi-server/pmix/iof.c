@@ -56,10 +56,7 @@ pmix_status_t iof_pull_upcall(const pmix_proc_t procs[], size_t nprocs,
     if (!stop && (!nprocs || nprocs > SERVICE_PULL_PROCS))
         return PMIX_ERR_BAD_PARAM;
     struct upcall *event = upcall_new(stop ? pull_stopped : pull_asked, stop ? NULL : &procs[0]);
-    event->procs = mem_resize(NULL, nprocs, sizeof(*procs));
-    if (nprocs)
-        memcpy(event->procs, procs, nprocs * sizeof(*procs));
-    event->nprocs = nprocs;
+    upcall_set_procs(event, procs, nprocs);
     event->channels = channels;
     upcall_queue_push(event);
     return PMIX_OPERATION_SUCCEEDED;
@@ -141,14 +138,6 @@ static void deliver(struct pmix_host *host, const struct process_name *from, uns
         on_delivered(PMIX_ERROR, delivery);
 }
 
-static void say_lost(struct pmix_host *host, const struct process_name *from, unsigned channel,
-                     uint64_t lost)
-{
-    char *text = log_own("%" PRIu64 " bytes are missing here: a tool is too slow", lost);
-    deliver(host, from, channel, text, strlen(text), 0);
-    free(text);
-}
-
 int iof_output_receive(struct pmix_host *host, struct message_down *talk)
 {
     size_t len;
@@ -157,8 +146,11 @@ int iof_output_receive(struct pmix_host *host, struct message_down *talk)
     unsigned channel = pack_u8(&talk->rest);
     const char *bytes = pack_bytes(&talk->rest, &len);
     bool good = pack_ends(&talk->rest);
-    if (good && lost)
-        say_lost(host, &from, channel, lost);
+    if (good && lost) {
+        char *text = log_own("%" PRIu64 " bytes are missing here: a tool is too slow", lost);
+        deliver(host, &from, channel, text, strlen(text), 0);
+        free(text);
+    }
     if (good && len)
         deliver(host, &from, channel, bytes, len, len);
     free(from.job);
@@ -167,11 +159,18 @@ int iof_output_receive(struct pmix_host *host, struct message_down *talk)
 
 /* ---- requests ---- */
 
-/* openpmix took the request already: that nothing comes of it can only be said where it would have
- * come. */
-static void say_refused(struct pmix_host *host, const struct upcall *event)
+static void pull_answered(struct pmix_host *host, struct upcall *event, enum reply_status status,
+                          struct pack *rest)
 {
-    struct process_name from = {(char *)(uintptr_t)event->procs[0].nspace, event->procs[0].rank};
+    (void)rest;
+    if (status == REPLY_OK) {
+        if (!tools_present)
+            output_stop(host);
+        return;
+    }
+    /* openpmix took the request already: that nothing comes of it can only be said where it would have
+     * come. */
+    struct process_name from = {event->procs[0].nspace, event->procs[0].rank};
     char *text =
         log_own("there is no such task, or too much was asked for: nothing comes of %s", from.job);
     deliver(host, &from,
@@ -180,25 +179,13 @@ static void say_refused(struct pmix_host *host, const struct upcall *event)
     free(text);
 }
 
-static void pull_answered(struct pmix_host *host, struct upcall *event, enum reply_status status,
-                          struct pack *rest)
-{
-    (void)rest;
-    if (status != REPLY_OK)
-        say_refused(host, event);
-    else if (!tools_present)
-        output_stop(host);
-}
-
 static void pull_asked(struct pmix_host *host, struct upcall *event)
 {
     struct buf rest = BUF_INIT;
     unsigned channels = (event->channels & PMIX_FWD_STDOUT_CHANNEL ? CHANNEL_STDOUT : 0) |
                         (event->channels & PMIX_FWD_STDERR_CHANNEL ? CHANNEL_STDERR : 0);
     pack_put_u8(&rest, (uint8_t)channels);
-    pack_put_u32(&rest, (uint32_t)event->nprocs);
-    for (size_t i = 0; i < event->nprocs; i++)
-        message_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
+    service_put_procs(&rest, event);
     host->iof->pulls++;
     event->proc = own_name(host);
     service_request(host, event, REQUEST_PULL, &rest, pull_answered);
@@ -250,9 +237,7 @@ pmix_status_t iof_push_upcall(const pmix_proc_t *source, const pmix_proc_t targe
     if (!ntargets || ntargets > SERVICE_PULL_PROCS || len > SERVICE_PUSH_MAX)
         return PMIX_ERR_BAD_PARAM;
     struct upcall *event = upcall_new(push_asked, source);
-    event->procs = mem_resize(NULL, ntargets, sizeof(*targets));
-    memcpy(event->procs, targets, ntargets * sizeof(*targets));
-    event->nprocs = ntargets;
+    upcall_set_procs(event, targets, ntargets);
     event->bytes = mem_resize(NULL, len, 1);
     if (len)
         memcpy(event->bytes, object->bytes, len);
@@ -275,9 +260,7 @@ static void push_answered(struct pmix_host *host, struct upcall *event, enum rep
 static void push_asked(struct pmix_host *host, struct upcall *event)
 {
     struct buf rest = BUF_INIT;
-    pack_put_u32(&rest, (uint32_t)event->nprocs);
-    for (size_t i = 0; i < event->nprocs; i++)
-        message_put_proc(&rest, event->procs[i].nspace, event->procs[i].rank);
+    service_put_procs(&rest, event);
     pack_put_u8(&rest, !event->len);
     pack_put_bytes(&rest, event->bytes, event->len);
     service_request(host, event, REQUEST_PUSH, &rest, push_answered);
@@ -318,18 +301,6 @@ static bool iof_give(struct pmix_host *host, const struct process_name *to, cons
     return taken;
 }
 
-static bool give_all(struct pmix_host *host, struct pack *in, const void *bytes, size_t len,
-                     bool end)
-{
-    bool taken = true;
-    for (uint32_t i = 0, count = pack_u32(in); i < count; i++) {
-        struct process_name to = message_proc(in);
-        taken &= iof_give(host, &to, bytes, len, end);
-        free(to.job);
-    }
-    return taken;
-}
-
 /* The bytes stand behind the processes: they are read first, all of it, and then the processes again. */
 int iof_input_receive(struct pmix_host *host, struct message_down *talk)
 {
@@ -342,7 +313,13 @@ int iof_input_receive(struct pmix_host *host, struct message_down *talk)
     const void *bytes = pack_bytes(&talk->rest, &len);
     if (!pack_ends(&talk->rest))
         return -1;
-    if (!give_all(host, &procs, bytes, len, end)) {
+    bool taken = true;
+    for (uint32_t i = 0, count = pack_u32(&procs); i < count; i++) {
+        struct process_name to = message_proc(&procs);
+        taken &= iof_give(host, &to, bytes, len, end);
+        free(to.job);
+    }
+    if (!taken) {
         iof_answer(host, number, REPLY_NOT_PERMITTED);
         return 0;
     }

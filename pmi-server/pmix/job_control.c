@@ -19,9 +19,7 @@ static void put_control(struct buf *rest, const struct upcall *event, enum contr
 {
     pack_put_u8(rest, (uint8_t)action);
     pack_put_u32(rest, (uint32_t)event->status);
-    pack_put_u32(rest, (uint32_t)event->nprocs);
-    for (size_t i = 0; i < event->nprocs; i++)
-        message_put_proc(rest, event->procs[i].nspace, event->procs[i].rank);
+    service_put_procs(rest, event);
 }
 
 struct answer {
@@ -155,20 +153,18 @@ static const char *const heeded[] = {
     PMIX_SESSION_CTRL_ID,
 };
 
-static bool is_heeded(const pmix_info_t *info)
-{
-    for (size_t i = 0; i < sizeof(heeded) / sizeof(heeded[0]); i++)
-        if (!strcmp(info->key, heeded[i]))
-            return true;
-    return false;
-}
-
-static uint32_t action_of(const pmix_info_t *info, int whose)
+/* PMIX_SUCCESS: *action is set. PMIX_OPERATION_SUCCEEDED: there is nothing to do for this key. */
+static pmix_status_t action_of(const pmix_info_t *info, int whose, uint32_t *action)
 {
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-        if (actions[i].key[whose] && !strcmp(info->key, actions[i].key[whose]))
-            return actions[i].action;
-    return CONTROL_NACTIONS;
+        if (actions[i].key[whose] && !strcmp(info->key, actions[i].key[whose])) {
+            *action = actions[i].action;
+            return PMIX_SUCCESS;
+        }
+    for (size_t i = 0; i < sizeof(heeded) / sizeof(heeded[0]); i++)
+        if (!strcmp(info->key, heeded[i]))
+            return PMIX_OPERATION_SUCCEEDED;
+    return PMIX_ERR_NOT_SUPPORTED;
 }
 
 /* A number for a signal, else yes or no, where nothing is yes: 1, 0, or -1 for what is neither. */
@@ -187,26 +183,19 @@ static pmix_status_t read_directives(struct upcall *event, int whose, const pmix
 {
     event->number = CONTROL_NACTIONS;
     for (size_t i = 0; i < count; i++) {
-        uint32_t action = action_of(&infos[i], whose);
-        if (action == CONTROL_NACTIONS && !is_heeded(&infos[i]))
-            return PMIX_ERR_NOT_SUPPORTED;
-        int wanted = action == CONTROL_NACTIONS
-                         ? 0
-                         : job_control_is_wanted(&infos[i], action, &event->status);
+        uint32_t action;
+        pmix_status_t known = action_of(&infos[i], whose, &action);
+        if (known == PMIX_ERR_NOT_SUPPORTED)
+            return known;
+        if (known == PMIX_OPERATION_SUCCEEDED)
+            continue;
+        int wanted = job_control_is_wanted(&infos[i], action, &event->status);
         if (wanted < 0 || (wanted && event->number != CONTROL_NACTIONS))
             return PMIX_ERR_BAD_PARAM;
         if (wanted)
             event->number = action;
     }
     return event->number == CONTROL_NACTIONS ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
-}
-
-static void copy_targets(struct upcall *event, const pmix_proc_t procs[], size_t count)
-{
-    event->procs = mem_array(count, sizeof(*procs));
-    event->nprocs = count;
-    if (count)
-        memcpy(event->procs, procs, count * sizeof(*procs));
 }
 
 pmix_status_t job_control_upcall(const pmix_proc_t *client, const pmix_proc_t targets[],
@@ -225,7 +214,7 @@ pmix_status_t job_control_upcall(const pmix_proc_t *client, const pmix_proc_t ta
     all.rank = PMIX_RANK_WILDCARD;
     if (!targets || !ntargets)
         targets = &all;
-    copy_targets(event, targets, targets == &all ? 1 : ntargets);
+    upcall_set_procs(event, targets, targets == &all ? 1 : ntargets);
     event->info_done = done;
     event->cbdata = cbdata;
     upcall_queue_push(event);
@@ -259,7 +248,7 @@ pmix_status_t job_control_abort_upcall(const pmix_proc_t *proc, void *client, in
     struct upcall *event = upcall_new(abort_ask, proc);
     event->status = status;
     event->bytes = mem_copy_text(message);
-    copy_targets(event, procs, procs && nprocs <= PMIX_SERVER_TARGETS_MAX ? nprocs : 0);
+    upcall_set_procs(event, procs, procs && nprocs <= PMIX_SERVER_TARGETS_MAX ? nprocs : 0);
     upcall_queue_push(event);
     return PMIX_OPERATION_SUCCEEDED;
 }

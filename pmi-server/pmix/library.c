@@ -1,3 +1,4 @@
+/* openpmix: found, checked, opened and changed where it has to be. */
 #include "pmi-server/pmix/library.h"
 
 #include <dlfcn.h>
@@ -51,15 +52,6 @@ static void *malloc_zeroed(size_t size)
     return room ? memset(room, 0, size) : NULL;
 }
 
-/* One that allocates in another way is left as it is. */
-static void zero_memory(void *handle)
-{
-    imported_function *before =
-        imported_function_replace(handle, "malloc", (imported_function *)malloc_zeroed, NULL);
-    if (before)
-        library_malloc = (void *(*)(size_t))before;
-}
-
 /* openpmix 4.2.2 to 6.1: banners about what keeps it from starting are written to stderr, whatever
  * PMIX_OUTPUT_STDERR_FD says. Its stderr alone is another stream then: what others write at this moment,
  * as the C library does when it ends the process, is shown. */
@@ -68,13 +60,6 @@ static FILE *library_stderr;
 void library_write_errors_to(FILE *stream)
 {
     library_stderr = stream;
-}
-
-static void replace_stderr(void *handle)
-{
-    if (!library_stderr)
-        library_stderr = stderr;
-    imported_variable_replace(handle, "stderr", &library_stderr, NULL);
 }
 
 static const char *path_of(void *handle)
@@ -135,8 +120,14 @@ static int open_library(struct pmix_library *library, struct error *err)
         dlclose(handle);
         return -1;
     }
-    zero_memory(handle);
-    replace_stderr(handle);
+    /* A library that allocates or writes in another way is left as it is. */
+    imported_function *before =
+        imported_function_replace(handle, "malloc", (imported_function *)malloc_zeroed, NULL);
+    if (before)
+        library_malloc = (void *(*)(size_t))before;
+    if (!library_stderr)
+        library_stderr = stderr;
+    imported_variable_replace(handle, "stderr", &library_stderr, NULL);
     lost_connections_install(handle, library);
     return 0;
 }

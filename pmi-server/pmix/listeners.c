@@ -1,3 +1,4 @@
+/* The sockets of this process that listen: openpmix's get limits of time. */
 #include "pmi-server/pmix/listeners.h"
 
 #include <dirent.h>
@@ -59,21 +60,19 @@ struct idset *listeners_find(void)
     return found;
 }
 
-/* A connection has its listener's time limit. What a client says first it says at once. */
-static void guard(int fd)
-{
-    struct timeval limit = {.tv_usec = 200000};
-    int silence = SILENCE_MAX;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silence, sizeof(silence));
-}
-
 void listeners_guard(const struct idset *before)
 {
+    /* A connection has its listener's time limit. What a client says first it says at once. */
+    const struct timeval limit = {.tv_usec = 200000};
+    const int silence = SILENCE_MAX;
     struct idset *all = listeners_find();
     IDSET_FOREACH(fd, all)
-    if (!idset_has(before, fd))
-        guard((int)fd);
+    {
+        if (idset_has(before, fd))
+            continue;
+        setsockopt((int)fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+        setsockopt((int)fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silence, sizeof(silence));
+    }
     idset_free(all);
 }
 
@@ -81,19 +80,17 @@ void listeners_guard(const struct idset *before)
 
 static _Atomic uint16_t server_port; /* openpmix's thread asks for it, too */
 
-/* NAME=SPACE.RANK;tcp4://127.0.0.1:PORT */
-static uint16_t port_of(const char *variable)
-{
-    static const char before[] = ";tcp4://127.0.0.1:";
-    const char *at = strstr(variable, before);
-    return at ? (uint16_t)atoi(at + strlen(before)) : 0;
-}
-
 void listeners_learn_port(char *const *environment)
 {
-    for (; *environment && !server_port; environment++)
-        if (!strncmp(*environment, "PMIX_SERVER_URI", strlen("PMIX_SERVER_URI")))
-            server_port = port_of(*environment);
+    static const char variable[] = "PMIX_SERVER_URI", before[] = ";tcp4://127.0.0.1:";
+    for (; *environment && !server_port; environment++) {
+        /* PMIX_SERVER_URI...=SPACE.RANK;tcp4://127.0.0.1:PORT */
+        const char *at = strncmp(*environment, variable, strlen(variable)) == 0
+                             ? strstr(*environment, before)
+                             : NULL;
+        if (at)
+            server_port = (uint16_t)atoi(at + strlen(before));
+    }
 }
 
 uint16_t listeners_port(void)

@@ -1,3 +1,4 @@
+/* Texts of tasks and of this host, on their way to the owner's op `log`. */
 #include "pmi-server/pmix/log.h"
 
 #include <ctype.h>
@@ -70,21 +71,20 @@ void log_done(struct pmix_host *host, struct upcall *event)
         event->done(PMIX_ERR_NOT_SUPPORTED, event->cbdata);
 }
 
-static bool is_text(unsigned char c)
-{
-    return isprint(c) || c == '\n' || c == '\t' || c >= 0x80;
-}
-
 /* Open MPI's messages come packed in a way of its own: strings with lengths between them. */
 static char *printable(const char *bytes, size_t len)
 {
     struct buf text = BUF_INIT;
     for (size_t at = 0, end; at < len; at = end + 1) {
-        for (end = at; end < len && is_text((unsigned char)bytes[end]);)
-            end++;
-        if (end - at >= WORD_MIN)
-            buf_add(&text, bytes + at, end - at);
-        if (end - at >= WORD_MIN && bytes[end - 1] != '\n')
+        for (end = at; end < len; end++) {
+            unsigned char c = (unsigned char)bytes[end];
+            if (!isprint(c) && c != '\n' && c != '\t' && c < 0x80)
+                break;
+        }
+        if (end - at < WORD_MIN)
+            continue;
+        buf_add(&text, bytes + at, end - at);
+        if (bytes[end - 1] != '\n')
             buf_add_char(&text, '\n');
     }
     return buf_take_text(&text);

@@ -1,3 +1,4 @@
+/* What openpmix calls in place of read() and writev(). */
 #include "pmi-server/pmix/lost_connections.h"
 
 #include <errno.h>
@@ -13,13 +14,6 @@ static const struct pmix_library *library;
 static ssize_t (*library_read)(int fd, void *bytes, size_t size);
 static ssize_t (*library_writev)(int fd, const struct iovec *parts, int count);
 static atomic_bool settling; /* a loss may not be answered yet */
-
-static bool is_socket(int fd)
-{
-    int type;
-    socklen_t len = sizeof(type);
-    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0;
-}
 
 /* The event of an answer is queued by whoever gets the loss, after the first of these, and before the
  * second. */
@@ -38,10 +32,11 @@ static void first_turn(pmix_status_t status, void *arg)
 /* What a call on a connection returned that may be lost: "not now" in place of a loss that has to wait. */
 static ssize_t one_loss_at_a_time(int fd, ssize_t result)
 {
-    int number = errno;
+    int type, number = errno;
+    socklen_t len = sizeof(type);
     bool lost = result == 0 || (number != EAGAIN && number != EWOULDBLOCK && number != EINTR);
-    if (result > 0 || !lost || !is_socket(fd)) {
-        errno = number;
+    if (result > 0 || !lost || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0) {
+        errno = number; /* no loss, or no socket */
         return result;
     }
     if (settling) {

@@ -59,6 +59,13 @@ void service_request(struct pmix_host *host, struct upcall *event, enum service_
                  rest); /* it may be answered meanwhile */
 }
 
+void service_put_procs(struct buf *rest, const struct upcall *event)
+{
+    pack_put_u32(rest, (uint32_t)event->nprocs);
+    for (size_t i = 0; i < event->nprocs; i++)
+        message_put_proc(rest, event->procs[i].nspace, event->procs[i].rank);
+}
+
 /* One that is not there any more was given up. */
 int service_replied(struct pmix_host *host, struct message_down *talk)
 {

@@ -18,6 +18,8 @@ typedef void service_reply(struct pmix_host *host, struct upcall *event, enum re
  * NULL. The reply may come before this returns. */
 void service_request(struct pmix_host *host, struct upcall *event, enum service_request kind,
                      const struct buf *rest, service_reply *reply);
+void service_put_procs(struct buf *rest,
+                       const struct upcall *event); /* how many, and event->procs */
 /* 0: whoever asked reads it, and may find it malformed. */
 int service_replied(struct pmix_host *host, struct message_down *talk);
 pmix_status_t service_status(enum reply_status status); /* in openpmix's words */

@@ -1,7 +1,9 @@
+/* The queue of what openpmix's thread has taken, for the owner's thread. */
 #include "pmi-server/pmix/upcall_queue.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -28,6 +30,14 @@ struct upcall *upcall_move(struct upcall *event)
     event->bytes = NULL;
     event->more = NULL;
     return copy;
+}
+
+void upcall_set_procs(struct upcall *event, const pmix_proc_t procs[], size_t nprocs)
+{
+    event->procs = mem_array(nprocs, sizeof(*procs));
+    event->nprocs = nprocs;
+    if (nprocs)
+        memcpy(event->procs, procs, nprocs * sizeof(*procs));
 }
 
 void upcall_free(struct upcall *event)

@@ -46,6 +46,7 @@ struct upcall *upcall_new(void (*run)(struct pmix_host *, struct upcall *),
                           const pmix_proc_t *proc);
 /* The same, with what it owned: `event` owns nothing any more. */
 struct upcall *upcall_move(struct upcall *event);
+void upcall_set_procs(struct upcall *event, const pmix_proc_t procs[], size_t nprocs); /* copied */
 void upcall_free(struct upcall *event);
 
 /* From now on events are kept, and wake(arg) is called when there is a first one. */
