@@ -1,3 +1,4 @@
+/* The direct modexes that openpmix waits for: opened in its thread, closed in the owner's. */
 #include "pmi-server/pmix/direct_modex_waiting.h"
 
 #include <pthread.h>

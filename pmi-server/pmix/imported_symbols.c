@@ -1,3 +1,4 @@
+/* The addresses that the loader has written into a library: found by name, and written again. */
 #include "pmi-server/pmix/imported_symbols.h"
 
 #include <dlfcn.h>
@@ -47,11 +48,6 @@ static struct dynamic dynamic_of(const struct link_map *map)
     if (!rela || !found.symbols || !found.names)
         found.sizes[0] = found.sizes[1] = 0;
     return found;
-}
-
-static size_t symbol_of(const ElfW(Rela) * entry)
-{
-    return __ELF_NATIVE_CLASS == 64 ? ELF64_R_SYM(entry->r_info) : ELF32_R_SYM(entry->r_info);
 }
 
 /* ---- the write ---- */
@@ -107,7 +103,8 @@ imported_function *imported_function_replace(void *handle, const char *name,
     for (int i = 0; i < 2; i++)
         for (size_t at = 0; at < dynamic.sizes[i] / sizeof(ElfW(Rela)); at++) {
             const ElfW(Rela) *entry = &dynamic.tables[i][at];
-            size_t symbol = symbol_of(entry);
+            size_t symbol =
+                __ELF_NATIVE_CLASS == 64 ? ELF64_R_SYM(entry->r_info) : ELF32_R_SYM(entry->r_info);
             if (!symbol || strcmp(dynamic.names + dynamic.symbols[symbol].st_name, name) != 0)
                 continue;
             imported_function **slot = (void *)(map->l_addr + entry->r_offset), *old = *slot;

@@ -1,3 +1,4 @@
+/* The infos that a namespace is registered with, and its process sets. */
 #include "pmi-server/pmix/job_info.h"
 
 #include <inttypes.h>
@@ -27,29 +28,24 @@ static pmix_status_t put_hosts(struct info_list *infos, const struct pmix_namesp
 }
 
 /* "0,2;1,3". openpmix from 4.2 on (still so in 7.0.0 rc1): "0-3" is taken for the rank 0. */
-static char *ranks_of_nodes(const struct taskmap *map)
+static pmix_status_t job_info_put_ranks(struct info_list *infos,
+                                        const struct pmix_namespace_config *config,
+                                        const struct pmix_library *library)
 {
     struct buf text = BUF_INIT;
-    for (uint32_t node = 0; node < map->nnodes; node++) {
-        struct idset *ranks = taskmap_ranks(map, node);
+    char *regex = NULL;
+    for (uint32_t node = 0; node < config->map->nnodes; node++) {
+        struct idset *ranks = taskmap_ranks(config->map, node);
         uint32_t first = idset_first(ranks);
         IDSET_FOREACH(rank, ranks)
         buf_printf(&text, "%s%" PRIu32, rank != first ? "," : node ? ";" : "", rank);
         idset_free(ranks);
     }
-    return buf_take_text(&text);
-}
-
-static pmix_status_t job_info_put_ranks(struct info_list *infos,
-                                        const struct pmix_namespace_config *config,
-                                        const struct pmix_library *library)
-{
-    char *regex = NULL, *ranks = ranks_of_nodes(config->map);
-    pmix_status_t status = library->generate_ppn(ranks, &regex);
+    pmix_status_t status = library->generate_ppn(buf_text(&text), &regex);
     if (status == PMIX_SUCCESS)
         info_regex(infos, PMIX_PROC_MAP, regex, library);
     free(regex);
-    free(ranks);
+    buf_free(&text);
     return status;
 }
 
@@ -76,16 +72,12 @@ static void job_info_put_job(struct info_list *infos, const struct pmix_namespac
     info_bool(infos, PMIX_HOSTNAME_KEEP_FQDN, true);
     if (config->napps == 1)
         info_u32(infos, PMIX_APPNUM, 0);
-    free(mapping);
-}
-
-/* Programs put their files there, and need not tidy up. */
-static void put_directories(struct info_list *infos, const struct pmix_namespace_config *config)
-{
+    /* Programs put their files there, and need not tidy up. */
     info_text(infos, PMIX_TMPDIR, config->tmpdir);
     info_text(infos, PMIX_NSDIR, config->tmpdir);
     if (config->tmpdir)
         info_bool(infos, PMIX_TDIR_RMCLEAN, true);
+    free(mapping);
 }
 
 /* ---- this node ---- */
@@ -125,27 +117,21 @@ static void put_node(struct info_list *infos, const struct pmix_namespace_config
 
 /* ---- parts of the job ---- */
 
-static char *joined(char *const *argv)
-{
-    struct buf text = BUF_INIT;
-    for (size_t i = 0; argv && argv[i]; i++)
-        buf_printf(&text, "%s%s", i ? " " : "", argv[i]);
-    return buf_take_text(&text);
-}
-
 static void job_info_put_app(struct info_list *infos, uint32_t number,
                              const struct namespace_app *part)
 {
     struct info_list app = {0};
-    char *argv = joined(part->argv);
+    struct buf argv = BUF_INIT;
+    for (size_t i = 0; part->argv && part->argv[i]; i++)
+        buf_printf(&argv, "%s%s", i ? " " : "", part->argv[i]);
     info_u32(&app, PMIX_APPNUM, number); /* first */
     info_u32(&app, PMIX_APP_SIZE, part->ntasks);
     info_rank(&app, PMIX_APPLDR, part->first_rank);
     info_text(&app, PMIX_WDIR, part->directory);
-    info_text(&app, PMIX_APP_ARGV, argv);
+    info_text(&app, PMIX_APP_ARGV, buf_text(&argv));
     info_text(&app, PMIX_PSET_NAME, part->pset);
     info_array(infos, PMIX_APP_INFO_ARRAY, &app);
-    free(argv);
+    buf_free(&argv);
 }
 
 /* ---- tasks of this node ---- */
@@ -204,7 +190,6 @@ static pmix_status_t make_job(struct info_list *infos, struct pmix_host *host,
     if (status != PMIX_SUCCESS)
         return status;
     job_info_put_job(infos, config);
-    put_directories(infos, config);
     if (config->nlocals) {
         job_info_put_peers(infos, config);
         put_node(infos, config);
@@ -246,14 +231,6 @@ static bool named(const struct namespace_app *app, const char *name)
     return app->pset && !strcmp(app->pset, name);
 }
 
-static bool job_info_is_first(const struct pmix_namespace_config *config, uint32_t part)
-{
-    for (uint32_t i = 0; i < part; i++)
-        if (named(&config->apps[i], config->apps[part].pset))
-            return false;
-    return true;
-}
-
 /* openpmix 4.2.0 to 4.2.2: what it returns is not set. */
 static void define(const struct pmix_library *library, const struct pmix_namespace_config *config,
                    const char *name)
@@ -279,7 +256,10 @@ char **process_sets_define(const struct pmix_library *library,
     char **sets = mem_array(config->napps + 1, sizeof(*sets));
     for (uint32_t i = 0; i < config->napps; i++) {
         const char *name = config->apps[i].pset;
-        if (!name || !job_info_is_first(config, i))
+        uint32_t first = 0; /* part of that name */
+        while (name && first < i && !named(&config->apps[first], name))
+            first++;
+        if (!name || first < i)
             continue;
         define(library, config, name);
         sets[count++] = mem_copy_text(name);

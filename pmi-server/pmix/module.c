@@ -1,3 +1,4 @@
+/* The upcalls, and the table of them as the loaded openpmix reads it. */
 #include "pmi-server/pmix/module.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Namespaces with tasks on this node: registered, found and freed. */
 #include "pmi-server/pmix/namespace.h"
 
 #include <stdlib.h>
@@ -27,22 +28,6 @@ struct client *namespace_client(const struct pmix_job *job, uint32_t rank)
     return NULL;
 }
 
-void namespace_forget(struct pmix_job *job)
-{
-    for (const struct pmix_feature *feature = job->host->features; feature->name; feature++)
-        if (feature->namespace_left)
-            feature->namespace_left(job);
-    for (uint32_t i = 0; i < job->nclients; i++) {
-        for (char **at = job->clients[i].environment; at && *at; at++)
-            free(*at);
-        free(job->clients[i].environment);
-    }
-    free(job->clients);
-    free(job->tmpdir);
-    taskmap_free(job->map);
-    free(job);
-}
-
 static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_namespace_config *config,
                                  void *data)
 {
@@ -62,6 +47,7 @@ static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_names
     return job;
 }
 
+/* What openpmix and this host can serve. */
 static int namespace_check(struct pmix_host *host, const struct pmix_namespace_config *config,
                            struct error *err)
 {
@@ -82,29 +68,6 @@ pmix_proc_t namespace_proc(const struct pmix_job *job, uint32_t rank)
     return proc;
 }
 
-static void client_register(struct pmix_job *job, uint32_t local, uint32_t rank,
-                            struct library_calls *calls)
-{
-    pmix_proc_t proc = namespace_proc(job, rank);
-    struct client *client = &job->clients[local];
-    client->job = job;
-    library_calls_begin(calls);
-    library_calls_begun(calls, job->host->library->register_client(
-                                   &proc, geteuid(), getegid(), client, library_calls_end, calls));
-}
-
-static pmix_status_t client_prepare(struct pmix_job *job, uint32_t local, uint32_t rank)
-{
-    pmix_proc_t proc = namespace_proc(job, rank);
-    struct client *client = &job->clients[local];
-    /* A list, if an empty one: openpmix takes what equals `environ` for the process's own, and its
-     * `environ`, bound deeply, is not the executable's but a NULL. */
-    client->environment = mem_array(1, sizeof(*client->environment));
-    pmix_status_t status = job->host->library->setup_fork(&proc, &client->environment);
-    listeners_learn_port(client->environment);
-    return status;
-}
-
 static pmix_status_t job_register(struct pmix_job *job, const struct pmix_namespace_config *config)
 {
     const struct pmix_library *library = job->host->library;
@@ -114,14 +77,27 @@ static pmix_status_t job_register(struct pmix_job *job, const struct pmix_namesp
     library_calls_begin(&calls);
     library_calls_begun(
         &calls, library->setup_local_support(job->name, NULL, 0, library_calls_end, &calls));
-    for (uint32_t i = 0; i < config->nlocals; i++)
-        client_register(job, i, config->locals[i].rank, &calls);
+    for (uint32_t i = 0; i < job->nclients; i++) {
+        struct client *client = &job->clients[i];
+        pmix_proc_t proc = namespace_proc(job, client->rank);
+        client->job = job;
+        library_calls_begin(&calls);
+        library_calls_begun(&calls, library->register_client(&proc, geteuid(), getegid(), client,
+                                                             library_calls_end, &calls));
+    }
     pmix_status_t status = library_calls_wait(&calls);
-    for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
-        waiting_forget(job->name, config->locals[i].rank);
+    for (uint32_t i = 0; status == PMIX_SUCCESS && i < job->nclients; i++)
+        waiting_forget(job->name, job->clients[i].rank);
     job_info_free(&data, library);
-    for (uint32_t i = 0; status == PMIX_SUCCESS && i < config->nlocals; i++)
-        status = client_prepare(job, i, config->locals[i].rank);
+    for (uint32_t i = 0; status == PMIX_SUCCESS && i < job->nclients; i++) {
+        struct client *client = &job->clients[i];
+        pmix_proc_t proc = namespace_proc(job, client->rank);
+        /* A list, if an empty one: openpmix takes what equals `environ` for the process's own, and its
+         * `environ`, bound deeply, is not the executable's but a NULL. */
+        client->environment = mem_array(1, sizeof(*client->environment));
+        status = library->setup_fork(&proc, &client->environment);
+        listeners_learn_port(client->environment);
+    }
     if (status == PMIX_SUCCESS)
         job->psets = process_sets_define(library, config);
     return status;
@@ -156,14 +132,25 @@ static void job_unlink(struct pmix_job **from, struct pmix_job *job)
         *from = job->next;
 }
 
-/* openpmix's thread may hang for ever in what it has freed (lost_connections.h has one such way). So nothing
- * waits for it without an end: process sets, whose deletion does, go once it has let go of the job. */
+/* openpmix has let go of the job. Its thread may hang for ever in what it has freed (lost_connections.h has one
+ * such way). So nothing waits for it without an end: process sets, whose deletion does, go only now. */
 static void job_left(struct pmix_host *host, struct upcall *event)
 {
     struct pmix_job *job = event->cbdata;
     job_unlink(&host->leaving, job);
-    process_sets_delete(job->host->library, job->psets);
-    namespace_forget(job);
+    process_sets_delete(host->library, job->psets);
+    for (const struct pmix_feature *feature = host->features; feature->name; feature++)
+        if (feature->namespace_left)
+            feature->namespace_left(job);
+    for (uint32_t i = 0; i < job->nclients; i++) {
+        for (char **at = job->clients[i].environment; at && *at; at++)
+            free(*at);
+        free(job->clients[i].environment);
+    }
+    free(job->clients);
+    free(job->tmpdir);
+    taskmap_free(job->map);
+    free(job);
 }
 
 /* openpmix's thread: no upcall will name the job any more. */

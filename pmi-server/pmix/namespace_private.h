@@ -41,6 +41,5 @@ struct pmix_job {
 struct pmix_job *namespace_find(const struct pmix_host *host, const char *name); /* or NULL */
 struct client *namespace_client(const struct pmix_job *job, uint32_t rank); /* NULL: elsewhere */
 pmix_proc_t namespace_proc(const struct pmix_job *job, uint32_t rank);
-void namespace_forget(struct pmix_job *job); /* freed; openpmix has let go of it */
 
 #endif

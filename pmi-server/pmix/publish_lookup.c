@@ -15,7 +15,7 @@
 #include "pmi-server/pmix/tools_private.h"
 #include "pmi-server/protocol/published_name.h"
 
-/* ---- what the service is asked ---- */
+/* ---- what the service answers ---- */
 
 static void told(struct pmix_host *host, struct upcall *event, enum reply_status status,
                  struct pack *rest)
@@ -25,33 +25,7 @@ static void told(struct pmix_host *host, struct upcall *event, enum reply_status
         event->done(service_status(status), event->cbdata);
 }
 
-static void publish_lookup_ask(struct pmix_host *host, struct upcall *event,
-                               enum service_request kind, service_reply *answered)
-{
-    struct buf rest = BUF_INIT;
-    buf_add(&rest, event->bytes, event->len);
-    service_request(host, event, kind, &rest, answered);
-    buf_free(&rest);
-}
-
-static void publish(struct pmix_host *host, struct upcall *event)
-{
-    publish_lookup_ask(host, event, REQUEST_PUBLISH, told);
-}
-
-static void unpublish(struct pmix_host *host, struct upcall *event)
-{
-    publish_lookup_ask(host, event, REQUEST_UNPUBLISH, told);
-}
-
-static void publish_lookup_left(struct pmix_host *host, struct upcall *event)
-{
-    publish_lookup_ask(host, event, REQUEST_FINALIZED, NULL);
-}
-
-/* ---- what was found ---- */
-
-struct found {
+struct found { /* until openpmix has taken it */
     const struct pmix_library *library;
     pmix_lookup_cbfunc_t done;
     void *cbdata;
@@ -108,9 +82,19 @@ static void lookup_found(struct pmix_host *host, struct upcall *event, enum repl
     library_in_progress_thread(host->library, publish_lookup_deliver, found);
 }
 
-static void lookup(struct pmix_host *host, struct upcall *event)
+/* ---- what it is asked ---- */
+
+/* event->number is the kind of request. */
+static void publish_lookup_ask(struct pmix_host *host, struct upcall *event)
 {
-    publish_lookup_ask(host, event, REQUEST_LOOKUP, lookup_found);
+    enum service_request kind = event->number;
+    struct buf rest = BUF_INIT;
+    buf_add(&rest, event->bytes, event->len);
+    service_request(host, event, kind, &rest,
+                    kind == REQUEST_LOOKUP      ? lookup_found
+                    : kind == REQUEST_FINALIZED ? NULL
+                                                : told);
+    buf_free(&rest);
 }
 
 /* ---- what openpmix asks, in its own thread ---- */
@@ -155,11 +139,12 @@ static pmix_status_t publish_lookup_put_keys(struct buf *out, char *const *keys)
     return count > SERVICE_KEYS_MAX ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
-static void push(void (*run)(struct pmix_host *, struct upcall *), const pmix_proc_t *proc,
-                 struct buf *bytes, double timeout, pmix_op_cbfunc_t done,
-                 pmix_lookup_cbfunc_t lookup_done, void *cbdata)
+static void publish_lookup_push(enum service_request kind, const pmix_proc_t *proc,
+                                struct buf *bytes, double timeout, pmix_op_cbfunc_t done,
+                                pmix_lookup_cbfunc_t lookup_done, void *cbdata)
 {
-    struct upcall *event = upcall_new(run, proc);
+    struct upcall *event = upcall_new(publish_lookup_ask, proc);
+    event->number = kind;
     event->len = bytes->len;
     event->bytes = buf_take_text(bytes);
     event->timeout = timeout;
@@ -184,7 +169,7 @@ pmix_status_t publish_upcall(const pmix_proc_t *proc, const pmix_info_t info[], 
     if (status == PMIX_SUCCESS && options.until == PERSIST_TASK)
         atomic_store(&ends_matter, true);
     if (status == PMIX_SUCCESS)
-        push(publish, proc, &out, options.timeout, done, NULL, cbdata);
+        publish_lookup_push(REQUEST_PUBLISH, proc, &out, options.timeout, done, NULL, cbdata);
     buf_free(&out);
     return status;
 }
@@ -202,7 +187,7 @@ pmix_status_t lookup_upcall(const pmix_proc_t *proc, char **keys, const pmix_inf
     if (status == PMIX_SUCCESS && options.waits)
         atomic_store(&ends_matter, true);
     if (status == PMIX_SUCCESS)
-        push(lookup, proc, &out, options.timeout, NULL, done, cbdata);
+        publish_lookup_push(REQUEST_LOOKUP, proc, &out, options.timeout, NULL, done, cbdata);
     buf_free(&out);
     return status;
 }
@@ -217,13 +202,16 @@ pmix_status_t unpublish_upcall(const pmix_proc_t *proc, char **keys, const pmix_
     if (status == PMIX_SUCCESS)
         status = publish_lookup_put_keys(&out, keys);
     if (status == PMIX_SUCCESS)
-        push(unpublish, proc, &out, options.timeout, done, NULL, cbdata);
+        publish_lookup_push(REQUEST_UNPUBLISH, proc, &out, options.timeout, done, NULL, cbdata);
     buf_free(&out);
     return status;
 }
 
 void publish_lookup_finalized(const pmix_proc_t *proc)
 {
-    if (atomic_load(&ends_matter))
-        upcall_queue_push(upcall_new(publish_lookup_left, proc));
+    if (!atomic_load(&ends_matter))
+        return;
+    struct upcall *event = upcall_new(publish_lookup_ask, proc);
+    event->number = REQUEST_FINALIZED;
+    upcall_queue_push(event);
 }

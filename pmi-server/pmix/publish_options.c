@@ -1,3 +1,4 @@
+/* The directives of PMIx_Publish(), PMIx_Lookup() and PMIx_Unpublish(), read by a table. */
 #include "pmi-server/pmix/publish_options.h"
 
 #include <string.h>
@@ -96,28 +97,23 @@ bool publish_is_option(const pmix_info_t *info)
     return option_of(info) < NOPTIONS;
 }
 
-/* A truth that is one, or nothing, is as 0: of PMIX_WAIT all, of others what they have anyhow. */
-static pmix_status_t take_option(struct publish_options *options, size_t row,
-                                 const pmix_value_t *value)
-{
-    int64_t number = 0;
-    if (value->type == PMIX_BOOL && !value->data.flag)
-        return PMIX_SUCCESS;
-    if (value->type != PMIX_BOOL && value->type != PMIX_UNDEF && !info_value_number(value, &number))
-        return PMIX_ERR_BAD_PARAM;
-    return option_table[row].take(options, number) < 0 ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
-}
-
 pmix_status_t publish_options(struct publish_options *options, const pmix_info_t info[],
                               size_t ninfo)
 {
-    pmix_status_t status = PMIX_SUCCESS;
     *options =
         (struct publish_options){.range = RANGE_ALL, .until = PERSIST_JOB, .looks = options->looks};
-    for (size_t i = 0; i < ninfo && status == PMIX_SUCCESS; i++) {
+    for (size_t i = 0; i < ninfo; i++) {
         size_t row = option_of(&info[i]);
-        if (row < NOPTIONS)
-            status = take_option(options, row, &info[i].value);
+        const pmix_value_t *value = &info[i].value;
+        if (row == NOPTIONS || (value->type == PMIX_BOOL && !value->data.flag))
+            continue;
+        /* A truth that is one, or nothing, is as 0: of PMIX_WAIT all, of others what they have anyhow. */
+        int64_t number = 0;
+        if (value->type != PMIX_BOOL && value->type != PMIX_UNDEF &&
+            !info_value_number(value, &number))
+            return PMIX_ERR_BAD_PARAM;
+        if (option_table[row].take(options, number) < 0)
+            return PMIX_ERR_NOT_SUPPORTED;
     }
-    return status;
+    return PMIX_SUCCESS;
 }

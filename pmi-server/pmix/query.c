@@ -137,30 +137,22 @@ static void query_give(struct pmix_host *host, const struct upcall *event, struc
     library_in_progress_thread(host->library, query_deliver, results);
 }
 
-static void query_answer(struct pmix_host *host, struct upcall *event,
-                         const struct program_info *view)
-{
-    const struct request *request = event->more;
-    pmix_status_t first = PMIX_SUCCESS; /* that is none */
-    struct info_list infos = {0};
-    for (size_t i = 0; i < request->nkeys; i++) {
-        pmix_status_t status = query_key_answer(&infos, &request->keys[i], view, host->hostname,
-                                                host->library->version.major);
-        if (first == PMIX_SUCCESS)
-            first = status;
-    }
-    query_give(host, event, &infos, first);
-}
-
 static void shown(struct pmix_host *host, struct upcall *event, enum reply_status status,
                   struct pack *rest)
 {
+    const struct request *request = event->more;
     struct program_info *view = status == REPLY_OK ? program_info_read(rest) : NULL;
-    struct info_list nothing = {0};
-    if (view)
-        query_answer(host, event, view);
-    else
-        query_give(host, event, &nothing, status == REPLY_OK ? PMIX_ERROR : service_status(status));
+    struct info_list infos = {0};
+    pmix_status_t first = PMIX_SUCCESS; /* that is none */
+    if (!view)
+        first = status == REPLY_OK ? PMIX_ERROR : service_status(status);
+    for (size_t i = 0; i < request->nkeys && view; i++) {
+        pmix_status_t known = query_key_answer(&infos, &request->keys[i], view, host->hostname,
+                                               host->library->version.major);
+        if (first == PMIX_SUCCESS)
+            first = known;
+    }
+    query_give(host, event, &infos, first);
     program_info_free(view);
 }
 

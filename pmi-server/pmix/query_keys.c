@@ -1,3 +1,4 @@
+/* The keys of PMIx_Query_info(): a table, and a function for each row. */
 #include "pmi-server/pmix/query_keys.h"
 
 #include <stdlib.h>
@@ -90,27 +91,21 @@ static const struct namespace_facts *query_keys_job_of(const struct answering *a
     return job ? &job->description->job : NULL;
 }
 
-static char *command_line(const struct namespace_facts *job)
-{
-    struct buf text = BUF_INIT;
-    for (uint32_t i = 0; i < job->napps; i++)
-        for (char *const *at = job->apps[i].argv; at && *at; at++)
-            buf_printf(&text, "%s%s", at > job->apps[i].argv ? " " : i ? " : " : "", *at);
-    return buf_take_text(&text);
-}
-
 static void query_keys_put_job(struct info_list *jobs, const struct namespace_facts *job)
 {
     struct info_list infos = {0};
-    char *command = command_line(job);
+    struct buf command = BUF_INIT;
+    for (uint32_t i = 0; i < job->napps; i++)
+        for (char *const *at = job->apps[i].argv; at && *at; at++)
+            buf_printf(&command, "%s%s", at > job->apps[i].argv ? " " : i ? " : " : "", *at);
     info_text(&infos, PMIX_NSPACE, job->name);
-    info_text(&infos, PMIX_CMD_LINE, command);
+    info_text(&infos, PMIX_CMD_LINE, buf_text(&command));
     info_u32(&infos, PMIX_JOB_SIZE, (uint32_t)job->map->ntasks);
     info_u32(&infos, PMIX_NUM_NODES, job->map->nnodes);
     if (job->spawner)
         info_proc(&infos, PMIX_PARENT_ID, job->spawner, job->spawner_rank);
     info_array(jobs, PMIX_JOB_INFO_ARRAY, &infos);
-    free(command);
+    buf_free(&command);
 }
 
 static pmix_status_t query_keys_put_jobs(struct answering *answering)
@@ -150,61 +145,46 @@ static pmix_status_t put_count(struct answering *answering)
     return status;
 }
 
-static void query_keys_add_nodes(struct buf *names, const struct namespace_facts *job)
-{
-    for (uint32_t i = 0; i < job->map->nnodes; i++)
-        buf_printf(names, "%s%s", names->len ? "," : "", job->hosts[i]);
-}
-
 static pmix_status_t put_nodes(struct answering *answering)
 {
     struct buf names = BUF_INIT;
     pmix_status_t status;
     const struct namespace_facts *job = query_keys_job_of(answering, &status);
-    if (job) {
-        query_keys_add_nodes(&names, job);
+    for (uint32_t i = 0; job && i < job->map->nnodes; i++)
+        buf_printf(&names, "%s%s", names.len ? "," : "", job->hosts[i]);
+    if (job)
         info_text(answering->out, answering->asked->key, buf_text(&names));
-    }
     buf_free(&names);
     return status;
 }
 
 /* ---- PMIx_Resolve_nodes() and PMIx_Resolve_peers() of 5.0 and later ---- */
 
-static bool has_host(const struct namespace_facts *job, const char *host)
-{
-    uint32_t node = 0;
-    while (node < job->map->nnodes && strcmp(job->hosts[node], host) != 0)
-        node++;
-    return node < job->map->nnodes;
-}
-
 /* Of one of the jobs before this. */
 static bool is_known_host(const struct program_info *view, uint32_t job, const char *host)
 {
-    for (uint32_t i = view->njobs; i-- > job + 1;)
-        if (has_host(&view->jobs[i].description->job, host))
-            return true;
+    for (uint32_t i = view->njobs; i-- > job + 1;) {
+        const struct namespace_facts *other = &view->jobs[i].description->job;
+        for (uint32_t node = 0; node < other->map->nnodes; node++)
+            if (!strcmp(other->hosts[node], host))
+                return true;
+    }
     return false;
 }
 
-static void add_all_nodes(struct buf *names, const struct program_info *view)
+static pmix_status_t put_resolved_nodes(struct answering *answering)
 {
+    const struct program_info *view = answering->view;
+    if (answering->asked->job[0])
+        return put_nodes(answering);
+    /* No job is all of them. */
+    struct buf names = BUF_INIT;
     for (uint32_t i = view->njobs; i-- > 0;) {
         const struct namespace_facts *job = &view->jobs[i].description->job;
         for (uint32_t k = 0; k < job->map->nnodes; k++)
             if (!is_known_host(view, i, job->hosts[k]))
-                buf_printf(names, "%s%s", names->len ? "," : "", job->hosts[k]);
+                buf_printf(&names, "%s%s", names.len ? "," : "", job->hosts[k]);
     }
-}
-
-/* No job is all of them. */
-static pmix_status_t put_resolved_nodes(struct answering *answering)
-{
-    if (answering->asked->job[0])
-        return put_nodes(answering);
-    struct buf names = BUF_INIT;
-    add_all_nodes(&names, answering->view);
     info_text(answering->out, answering->asked->key, buf_text(&names));
     buf_free(&names);
     return PMIX_SUCCESS;
@@ -279,13 +259,6 @@ static void query_keys_put_task(pmix_proc_info_t *to, const struct namespace_fac
     to->state = state_of(task);
 }
 
-static bool query_keys_is_wanted(const struct answering *answering,
-                                 const struct namespace_facts *job, uint32_t rank)
-{
-    return strcmp(answering->asked->key, PMIX_QUERY_PROC_TABLE) == 0 ||
-           strcmp(job->hosts[taskmap_node(job->map, rank)], answering->hostname) == 0;
-}
-
 static pmix_status_t put_tasks(struct answering *answering)
 {
     pmix_status_t status;
@@ -294,10 +267,14 @@ static pmix_status_t put_tasks(struct answering *answering)
     if (!job)
         return status;
     const struct program_info_job *shown = program_info_job(answering->view, job->name);
+    bool everywhere = !strcmp(answering->asked->key, PMIX_QUERY_PROC_TABLE); /* or on this node */
     pmix_proc_info_t *table = mem_array(shown->ntasks, sizeof(*table));
-    for (uint32_t i = 0; i < shown->ntasks; i++)
-        if (query_keys_is_wanted(answering, job, shown->tasks[i].rank))
-            query_keys_put_task(&table[count++], job, &shown->tasks[i]);
+    for (uint32_t i = 0; i < shown->ntasks; i++) {
+        const struct task_info *task = &shown->tasks[i];
+        if (everywhere ||
+            !strcmp(job->hosts[taskmap_node(job->map, task->rank)], answering->hostname))
+            query_keys_put_task(&table[count++], job, task);
+    }
     info_data(answering->out, answering->asked->key, PMIX_PROC_INFO, table, count);
     return PMIX_SUCCESS;
 }
@@ -317,22 +294,17 @@ static bool is_new_set(const struct program_info *view, uint32_t job, uint32_t p
     return name;
 }
 
-/* With commas. */
-static size_t list_sets(const struct program_info *view, struct buf *names)
-{
-    size_t count = 0;
-    for (uint32_t i = 0; i < view->njobs; i++)
-        for (uint32_t k = 0; k < view->jobs[i].description->job.napps; k++)
-            if (is_new_set(view, i, k))
-                buf_printf(names, "%s%s", count++ ? "," : "",
-                           view->jobs[i].description->job.apps[k].pset);
-    return count;
-}
-
 static pmix_status_t put_sets(struct answering *answering)
 {
+    const struct program_info *view = answering->view;
     struct buf names = BUF_INIT;
-    size_t count = list_sets(answering->view, &names);
+    size_t count = 0;
+    for (uint32_t i = 0; i < view->njobs; i++) {
+        const struct namespace_facts *job = &view->jobs[i].description->job;
+        for (uint32_t k = 0; k < job->napps; k++)
+            if (is_new_set(view, i, k))
+                buf_printf(&names, "%s%s", count++ ? "," : "", job->apps[k].pset);
+    }
     if (!strcmp(answering->asked->key, PMIX_QUERY_NUM_PSETS))
         info_size(answering->out, answering->asked->key, count);
     else

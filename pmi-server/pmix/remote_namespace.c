@@ -65,24 +65,18 @@ static pmix_status_t remote_namespace_add(struct pmix_host *host, const struct n
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t add_next(struct pmix_host *host, struct pack *in)
-{
-    struct namespace_info *description = namespace_info_read(in);
-    if (!description)
-        return PMIX_ERR_BAD_PARAM;
-    bool known =
-        remote_namespace_is_known(host, description->job.name); /* it was asked about twice */
-    pmix_status_t status = known ? PMIX_SUCCESS : remote_namespace_add(host, &description->job);
-    namespace_info_free(description);
-    return status;
-}
-
 static void described(struct pmix_host *host, struct upcall *event, enum reply_status status,
                       struct pack *rest)
 {
     event->status = service_status(status);
-    while (event->status == PMIX_SUCCESS && !pack_ends(rest))
-        event->status = add_next(host, rest);
+    while (event->status == PMIX_SUCCESS && !pack_ends(rest)) {
+        struct namespace_info *description = namespace_info_read(rest);
+        if (!description)
+            event->status = PMIX_ERR_BAD_PARAM;
+        else if (!remote_namespace_is_known(host, description->job.name)) /* else asked twice */
+            event->status = remote_namespace_add(host, &description->job);
+        namespace_info_free(description);
+    }
     event->run(host, event);
 }
 

@@ -1,3 +1,4 @@
+/* The server of one node: its start in a thread, its turns, its end, and what the service says to it. */
 #include "pmi-server/pmix/server.h"
 
 #include <errno.h>
@@ -90,18 +91,6 @@ static void host_drop(struct pmix_host *host)
     free(host);
 }
 
-static void host_forget(struct pmix_host *host)
-{
-    upcall_queue_close();
-    while (host->leaving) {
-        struct pmix_job *next = host->leaving->next;
-        namespace_forget(host->leaving);
-        host->leaving = next;
-    }
-    atomic_store(&only, NULL);
-    host_drop(host);
-}
-
 static struct pmix_host *host_make(const struct pmix_library *library,
                                    const struct pmix_server_config *config,
                                    const struct pmix_server_ops *ops, void *arg)
@@ -125,28 +114,6 @@ static struct pmix_host *host_make(const struct pmix_library *library,
     return host;
 }
 
-static struct pmix_host *host_open(const struct pmix_server_config *config,
-                                   const struct pmix_server_ops *ops, void *arg, struct error *err)
-{
-    const struct pmix_library *library = pmix_library(err);
-    if (!library || listeners_check(err) < 0)
-        return NULL;
-    struct pmix_host *none = NULL, *host = host_make(library, config, ops, arg);
-    if (!atomic_compare_exchange_strong(&only, &none, host)) {
-        host_drop(host);
-        error_set(err, "openpmix is one server in a process, and there is one");
-        return NULL;
-    }
-    upcall_queue_open(ops->wake, arg);
-    pmix_status_t status = server_init(host, config);
-    if (status == PMIX_SUCCESS)
-        return host;
-    error_set(err, "cannot start openpmix's server: %s: check TMPDIR and variables PMIX_*%s",
-              library->error_string(status), config->quiet ? "; -v shows what openpmix says" : "");
-    host_forget(host);
-    return NULL;
-}
-
 /* ---- in a thread ---- */
 
 struct pmix_host_start {
@@ -154,9 +121,37 @@ struct pmix_host_start {
     const struct pmix_server_ops *ops;
     void *arg;
     struct thread thread;
-    struct pmix_host *host;
+    struct pmix_host *host; /* NULL: `err` says why */
     struct error err;
 };
+
+static void *host_open(void *arg)
+{
+    struct pmix_host_start *start = arg;
+    const struct pmix_server_config *config = start->config;
+    const struct pmix_library *library = pmix_library(&start->err);
+    if (!library || listeners_check(&start->err) < 0)
+        return NULL;
+    struct pmix_host *none = NULL, *host = host_make(library, config, start->ops, start->arg);
+    if (!atomic_compare_exchange_strong(&only, &none, host)) {
+        host_drop(host);
+        error_set(&start->err, "openpmix is one server in a process, and there is one");
+        return NULL;
+    }
+    upcall_queue_open(start->ops->wake, start->arg);
+    pmix_status_t status = server_init(host, config);
+    if (status == PMIX_SUCCESS) {
+        start->host = host;
+        return NULL;
+    }
+    error_set(&start->err,
+              "cannot start openpmix's server: %s: check TMPDIR and variables PMIX_*%s",
+              library->error_string(status), config->quiet ? "; -v shows what openpmix says" : "");
+    upcall_queue_close();
+    atomic_store(&only, NULL);
+    host_drop(host);
+    return NULL;
+}
 
 static void set_unset(const char *name, const char *value)
 {
@@ -179,13 +174,6 @@ static void be_quiet(void)
     library_write_errors_to(nowhere);
 }
 
-static void *start_run(void *arg)
-{
-    struct pmix_host_start *start = arg;
-    start->host = host_open(start->config, start->ops, start->arg, &start->err);
-    return NULL;
-}
-
 /* The environment is changed outside: not while a thread may read it. So it stays as it is then, as
  * openpmix has threads from here on. */
 struct pmix_host_start *pmix_server_begin(const struct pmix_server_config *config,
@@ -199,7 +187,7 @@ struct pmix_host_start *pmix_server_begin(const struct pmix_server_config *confi
         set_unset(settings[i].name, settings[i].value);
     if (config->quiet)
         be_quiet();
-    thread_begin(&start->thread, start_run, start); /* so does what openpmix starts */
+    thread_begin(&start->thread, host_open, start); /* so does what openpmix starts */
     return start;
 }
 
@@ -232,14 +220,6 @@ static struct timespec clock_in(double rest)
     return end;
 }
 
-/* Once this has returned, openpmix's thread is in none of the owner's functions, and calls none. */
-static void owner_leaves(struct pmix_host *host)
-{
-    pthread_mutex_lock(&host->owner_lock);
-    host->owner_left = true;
-    pthread_mutex_unlock(&host->owner_lock);
-}
-
 /* The server itself is left as it is, and ends with the process. openpmix may still look at the
  * host. openpmix 4.2.2 to ?: PMIx_server_finalize() crashes now and then when clients have died. */
 void pmix_server_free(struct pmix_host *host, double patience)
@@ -254,7 +234,10 @@ void pmix_server_free(struct pmix_host *host, double patience)
     pending_requests_clear(host->requests);
     remote_namespaces_free(host);
     upcall_queue_close();
-    owner_leaves(host);
+    /* Once this is noted, openpmix's thread is in none of the owner's functions, and calls none. */
+    pthread_mutex_lock(&host->owner_lock);
+    host->owner_left = true;
+    pthread_mutex_unlock(&host->owner_lock);
     errno = saved;
 }
 

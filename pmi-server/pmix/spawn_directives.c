@@ -203,14 +203,6 @@ char *spawn_directives_known(void)
 
 /* ---- a request ---- */
 
-static const struct directive *spawn_directives_find(const char *key)
-{
-    for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++)
-        if (!strcmp(directives[i].key, key))
-            return &directives[i];
-    return NULL;
-}
-
 static int fail(pmix_status_t *status, pmix_status_t what)
 {
     *status = what;
@@ -220,7 +212,10 @@ static int fail(pmix_status_t *status, pmix_status_t what)
 static int read_info(struct pmi_pairs *pairs, const pmix_info_t *info, pmix_status_t *status,
                      struct error *err)
 {
-    const struct directive *directive = spawn_directives_find(info->key);
+    const struct directive *directive = NULL;
+    for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]) && !directive; i++)
+        if (!strcmp(directives[i].key, info->key))
+            directive = &directives[i];
     if (!directive && (info->flags & PMIX_INFO_REQD)) {
         error_set(err, "\"%s\" is required, and means nothing here", info->key);
         return fail(status, PMIX_ERR_NOT_SUPPORTED);
@@ -245,18 +240,6 @@ static int spawn_directives_read_infos(struct pmi_pairs *pairs, const pmix_info_
     return 0;
 }
 
-/* argv[0] is the program's name once more. */
-static void add_block(struct spawn_request *spawn, const pmix_app_t *app)
-{
-    struct spawn_request_block *block =
-        spawn_request_add(spawn, app->cmd ? app->cmd : app->argv[0]);
-    block->maxprocs = app->maxprocs > 0 ? (uint32_t)app->maxprocs : 1;
-    for (size_t i = 1; app->argv && app->argv[0] && app->argv[i]; i++)
-        spawn_request_arg(spawn, app->argv[i]);
-    if (app->cwd)
-        pmi_pairs_add(&block->infos, "wdir", app->cwd);
-}
-
 static int read_app(struct spawn_request *spawn, const pmix_info_t job[], size_t njob,
                     const pmix_app_t *app, pmix_status_t *status, struct error *err)
 {
@@ -264,8 +247,14 @@ static int read_app(struct spawn_request *spawn, const pmix_info_t job[], size_t
         error_set(err, "it names no program");
         return fail(status, PMIX_ERR_BAD_PARAM);
     }
-    add_block(spawn, app);
-    struct pmi_pairs *pairs = &spawn->blocks[spawn->nblocks - 1].infos;
+    struct spawn_request_block *block =
+        spawn_request_add(spawn, app->cmd ? app->cmd : app->argv[0]);
+    struct pmi_pairs *pairs = &block->infos;
+    block->maxprocs = app->maxprocs > 0 ? (uint32_t)app->maxprocs : 1;
+    for (size_t i = 1; app->argv && app->argv[0] && app->argv[i]; i++) /* [0] is the name again */
+        spawn_request_arg(spawn, app->argv[i]);
+    if (app->cwd)
+        pmi_pairs_add(pairs, "wdir", app->cwd);
     if (spawn_directives_read_infos(pairs, job, njob, status, err) < 0)
         return -1;
     for (char **at = app->env; at && *at; at++)

@@ -170,36 +170,10 @@ void pmix_namespace_died(struct pmix_job *job, uint32_t local_rank, int status, 
 
 /* ---- anywhere ---- */
 
-/* Open MPI looks for PMIX_ERR_PROC_ABORTED. */
-static pmix_status_t status_of(enum task_end how)
-{
-    static const pmix_status_t words[ENDED_NENDS] = {
-        [ENDED_SIGNALED] = PMIX_ERR_PROC_ABORTED,  [ENDED_EXITED] = PMIX_ERR_PROC_ABORTED,
-        [ENDED_LEFT] = PMIX_ERR_PROC_TERM_WO_SYNC, [ENDED_FAILED] = PMIX_ERR_EXIT_NONZERO_TERM,
-        [ENDED_LOST] = PMIX_ERR_PROC_ABORTED,
-    };
-    return words[how];
-}
-
-/* ---- openpmix forgets them ---- */
-
 static void bury(struct pmix_host *host, struct upcall *event)
 {
     host->library->deregister_client(&event->proc, library_ignore_end, NULL);
 }
-
-/* Without it openpmix waits for the dead one in fences that list it, and does not call. NULL: it is
- * not of this host. It is for when openpmix has told the tasks: then it has seen the end of the
- * dead one's connection, and must not forget it before. */
-static struct upcall *burial(struct pmix_host *host, const pmix_proc_t *dead,
-                             const struct termination *death)
-{
-    const struct pmix_job *job = namespace_find(host, dead->nspace);
-    bool here = death->goes_on && job && namespace_client(job, dead->rank);
-    return here ? upcall_new(bury, dead) : NULL;
-}
-
-/* ---- tasks are told ---- */
 
 struct audience {
     pmix_proc_t *procs; /* all of some jobs */
@@ -210,6 +184,11 @@ struct audience {
 static void task_exit_notify(struct pmix_host *host, pmix_status_t status, const pmix_proc_t *dead,
                              const struct termination *death, const struct audience *audience)
 {
+    /* openpmix waits for the dead one in fences that list it, and does not call, until it has forgotten
+     * it. That has to be after it has told the tasks: then it has seen the end of the dead one's
+     * connection. */
+    const struct pmix_job *job = namespace_find(host, dead->nspace);
+    bool here = death->goes_on && job && namespace_client(job, dead->rank);
     struct info_list infos = {0};
     info_proc(&infos, PMIX_EVENT_AFFECTED_PROC, dead->nspace, dead->rank);
     if (death->how != ENDED_LOST)
@@ -217,12 +196,17 @@ static void task_exit_notify(struct pmix_host *host, pmix_status_t status, const
                  (int)(death->how == ENDED_SIGNALED ? 128 + death->code : death->code));
     info_bool(&infos, PMIX_EVENT_NON_DEFAULT, true);
     info_procs(&infos, PMIX_EVENT_CUSTOM_RANGE, audience->procs, audience->count);
-    event_tell(host, status, dead, PMIX_RANGE_CUSTOM, &infos, burial(host, dead, death));
+    event_tell(host, status, dead, PMIX_RANGE_CUSTOM, &infos, here ? upcall_new(bury, dead) : NULL);
 }
 
 static void notify_all(struct pmix_host *host, const char *name, const struct termination *death,
                        const struct audience *audience)
 {
+    static const pmix_status_t statuses[ENDED_NENDS] = {
+        [ENDED_SIGNALED] = PMIX_ERR_PROC_ABORTED, /* Open MPI looks for this one */
+        [ENDED_EXITED] = PMIX_ERR_PROC_ABORTED,      [ENDED_LEFT] = PMIX_ERR_PROC_TERM_WO_SYNC,
+        [ENDED_FAILED] = PMIX_ERR_EXIT_NONZERO_TERM, [ENDED_LOST] = PMIX_ERR_PROC_ABORTED,
+    };
     pmix_proc_t dead = {.rank = PMIX_RANK_UNDEF};
     strncpy(dead.nspace, name, sizeof(dead.nspace) - 1);
     IDSET_FOREACH(rank, death->ranks)
@@ -230,7 +214,7 @@ static void notify_all(struct pmix_host *host, const char *name, const struct te
         dead.rank = rank;
         if (death->how == ENDED_LOST)
             task_exit_notify(host, PMIX_ERR_NODE_DOWN, &dead, death, audience);
-        task_exit_notify(host, status_of(death->how), &dead, death, audience);
+        task_exit_notify(host, statuses[death->how], &dead, death, audience);
     }
 }
 

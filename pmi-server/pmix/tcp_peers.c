@@ -1,3 +1,4 @@
+/* The far ends of TCP connections: their owners and states, as the kernel tells them. */
 #include "pmi-server/pmix/tcp_peers.h"
 
 #include <arpa/inet.h>
@@ -61,11 +62,6 @@ static bool is_established(int fd)
 
 /* ---- the kernel is asked ---- */
 
-struct question {
-    struct nlmsghdr head;
-    struct inet_diag_req_v2 about;
-};
-
 static void set_address(const struct sockaddr_storage *from, __be16 *port, __be32 address[4])
 {
     if (from->ss_family == AF_INET) {
@@ -77,21 +73,6 @@ static void set_address(const struct sockaddr_storage *from, __be16 *port, __be3
         *port = six->sin6_port;
         memcpy(address, &six->sin6_addr, sizeof(six->sin6_addr));
     }
-}
-
-static struct question question_of(const struct ends *ends)
-{
-    struct question question = {
-        .head = {.nlmsg_len = sizeof(question),
-                 .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-                 .nlmsg_flags = NLM_F_REQUEST},
-        .about = {.sdiag_family = (__u8)ends->near.ss_family, .sdiag_protocol = IPPROTO_TCP}};
-    struct inet_diag_sockid *id = &question.about.id;
-    set_address(&ends->far, &id->idiag_sport, id->idiag_src);
-    set_address(&ends->near, &id->idiag_dport, id->idiag_dst);
-    memset(id->idiag_cookie, 0xff, sizeof(id->idiag_cookie)); /* any */
-    question.about.idiag_states = ~0U;
-    return question;
 }
 
 /* -1: this is no answer. */
@@ -115,7 +96,19 @@ static int read_answer(const void *bytes, ssize_t len, uid_t *owner)
 /* -1: the kernel does not answer. The answer is there when send() returns. */
 static int ask_owner(const struct ends *ends, uid_t *owner)
 {
-    struct question question = question_of(ends);
+    struct {
+        struct nlmsghdr head;
+        struct inet_diag_req_v2 about;
+    } question = {.head = {.nlmsg_len = sizeof(question),
+                           .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                           .nlmsg_flags = NLM_F_REQUEST},
+                  .about = {.sdiag_family = (__u8)ends->near.ss_family,
+                            .sdiag_protocol = IPPROTO_TCP,
+                            .idiag_states = ~0U}};
+    struct inet_diag_sockid *id = &question.about.id;
+    set_address(&ends->far, &id->idiag_sport, id->idiag_src);
+    set_address(&ends->near, &id->idiag_dport, id->idiag_dst);
+    memset(id->idiag_cookie, 0xff, sizeof(id->idiag_cookie)); /* any */
     _Alignas(struct nlmsghdr) char answer[1024];
     int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG), rc = -1;
     *owner = NO_SOCKET;
@@ -208,18 +201,6 @@ static bool leads(int fd, uint16_t port, uint16_t *far_port)
     return true;
 }
 
-/* All that came was read, and nothing was said. */
-static bool is_unanswered(int fd)
-{
-    struct tcp_info info = {0};
-    socklen_t len = sizeof(info);
-    int unread = 0;
-    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
-           len >= offsetof(struct tcp_info, tcpi_data_segs_out) + sizeof(info.tcpi_data_segs_out) &&
-           info.tcpi_data_segs_in && !info.tcpi_data_segs_out &&
-           ioctl(fd, FIONREAD, &unread) == 0 && !unread;
-}
-
 static void each(uint16_t port, void (*use)(int fd, uint16_t far_port, uint16_t *wanted),
                  uint16_t *wanted)
 {
@@ -234,7 +215,14 @@ static void each(uint16_t port, void (*use)(int fd, uint16_t far_port, uint16_t 
 
 static void tcp_peers_find(int fd, uint16_t far_port, uint16_t *found)
 {
-    if (is_unanswered(fd))
+    struct tcp_info info = {0};
+    socklen_t len = sizeof(info);
+    int unread = 0;
+    /* All that came was read, and nothing was said. */
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+        len >= offsetof(struct tcp_info, tcpi_data_segs_out) + sizeof(info.tcpi_data_segs_out) &&
+        info.tcpi_data_segs_in && !info.tcpi_data_segs_out && ioctl(fd, FIONREAD, &unread) == 0 &&
+        !unread)
         *found = far_port;
 }
 

@@ -91,19 +91,14 @@ void pmix_server_tool_left(struct pmix_host *host, uint32_t number)
     tools_changed(host);
 }
 
-static bool tools_know(const struct pmix_host *host, const char *name)
+bool caller_is_known(const struct pmix_host *host, const char *name)
 {
-    bool known = false;
-    if (!host->tools)
-        return false;
+    bool known = namespace_find(host, name);
+    if (known || !host->tools)
+        return known;
     IDSET_FOREACH(number, host->tools->in)
     known |= !strcmp(tool_name(host, number).nspace, name);
     return known;
-}
-
-bool caller_is_known(const struct pmix_host *host, const char *name)
-{
-    return namespace_find(host, name) || tools_know(host, name);
 }
 
 void pmix_server_let_tools(struct pmix_host *host, const char *name)

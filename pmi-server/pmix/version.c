@@ -1,3 +1,4 @@
+/* The versions of openpmix that are known, and the structs that each of them reads. */
 #include "pmi-server/pmix/version.h"
 
 #include <stdlib.h>
@@ -49,19 +50,14 @@ bool pmix_version_known(const struct pmix_version *version)
            version->major <= layouts[NLAYOUTS - 1].first >> 16;
 }
 
-static bool is_doubtful(const struct pmix_version *version)
-{
-    bool doubt = false;
-    for (size_t i = 0; i < sizeof(doubtful) / sizeof(doubtful[0]); i++)
-        doubt |= version->candidate && number_of(version) == doubtful[i];
-    return doubt;
-}
-
 const struct module_layout *pmix_version_layout(const struct pmix_version *version)
 {
     unsigned number = number_of(version);
+    for (size_t i = 0; i < sizeof(doubtful) / sizeof(doubtful[0]); i++)
+        if (version->candidate && number == doubtful[i])
+            return NULL;
     for (size_t i = 0; i < NLAYOUTS; i++)
         if (number >= layouts[i].first && number <= layouts[i].last)
-            return is_doubtful(version) ? NULL : &layouts[i].module;
+            return &layouts[i].module;
     return NULL;
 }
