@@ -92,14 +92,6 @@ static bool knows(const struct pmi_service *service, const struct job *job)
     return gathering;
 }
 
-static struct job *find_late(const struct pmi_service *service, const char *name)
-{
-    struct job *job = service->collectives->late;
-    while (job && strcmp(job->name, name) != 0)
-        job = job->next;
-    return job;
-}
-
 /* Those that no gathering knows any more. */
 static void forget_late(struct pmi_service *service)
 {
@@ -115,44 +107,35 @@ static void forget_late(struct pmi_service *service)
 
 /* ---- what is asked ---- */
 
-static enum reply_status member_check(struct member *member)
-{
-    const struct job *job = member->job;
-    if (!job || idset_last(member->ranks) >= job->map->ntasks)
-        return REPLY_NOT_FOUND;
-    return idset_count_both(member->ranks, job->ended) ? REPLY_GONE : REPLY_OK;
-}
-
-/* NULL: malformed. "": all. */
-static struct idset *ranks_read(struct pack *in, const struct job *job, bool *all)
-{
-    char *text = pack_get_text(in);
-    struct idset *ranks = idset_decode(text, NULL);
-    *all = ranks && idset_empty(ranks);
-    if (*all)
-        idset_add_range(ranks, 0, job && job->map->ntasks ? (uint32_t)job->map->ntasks - 1 : 0);
-    free(text);
-    return ranks;
-}
-
+/* `late`: also of jobs that are over. in->bad: there are no ranks, or the names are out of order. "" as ranks is all. */
 static enum reply_status member_read(struct pmi_service *service, struct pack *in, bool late,
                                      struct member *member, char **before)
 {
-    char *name = pack_get_text(in);
+    char *name = pack_get_text(in), *text = pack_get_text(in);
     if (*before && strcmp(*before, name) >= 0)
         in->bad = true;
     free(*before);
     *before = name;
-    member->job = namespaces_find(service, name);
-    if (!member->job && late)
-        member->job = find_late(service, name);
-    member->ranks = ranks_read(in, member->job, &member->all);
-    if (!member->ranks)
+    struct job *job = namespaces_find(service, name);
+    for (struct job *over = service->collectives->late; late && over && !job; over = over->next)
+        if (!strcmp(over->name, name))
+            job = over;
+    struct idset *ranks = idset_decode(text, NULL);
+    bool all = ranks && idset_empty(ranks);
+    free(text);
+    if (all)
+        idset_add_range(ranks, 0, job && job->map->ntasks ? (uint32_t)job->map->ntasks - 1 : 0);
+    *member = (struct member){job, ranks, all};
+    if (!ranks)
         in->bad = true;
-    return in->bad ? REPLY_BAD : member_check(member);
+    if (in->bad)
+        return REPLY_BAD;
+    if (!job || idset_last(ranks) >= job->map->ntasks)
+        return REPLY_NOT_FOUND;
+    return idset_count_both(ranks, job->ended) ? REPLY_GONE : REPLY_OK;
 }
 
-/* `late`: also of jobs that are. */
+/* REPLY_OK, or what is wrong with the first that is wrong. */
 static enum reply_status members_read(struct pmi_service *service, struct pack *in, bool late,
                                       struct members *members)
 {
@@ -187,15 +170,6 @@ static void find_nodes(struct gathering *gathering)
 
 /* ---- the end of one ---- */
 
-static void unlink_one(struct pmi_service *service, const struct gathering *gathering)
-{
-    struct gathering **at = &service->collectives->open;
-    while (*at && *at != gathering)
-        at = &(*at)->next;
-    if (*at)
-        *at = gathering->next;
-}
-
 static void collective_put_members(struct buf *out, const struct members *members)
 {
     pack_put_u32(out, members->count);
@@ -212,7 +186,11 @@ static void end(struct pmi_service *service, struct gathering *gathering, enum r
 {
     struct buf rest = BUF_INIT, again = BUF_INIT;
     struct idset *told = idset_new();
-    unlink_one(service, gathering);
+    struct gathering **at = &service->collectives->open;
+    while (*at && *at != gathering)
+        at = &(*at)->next;
+    if (*at)
+        *at = gathering->next;
     if (status == REPLY_OK) {
         pack_put_u64(&rest, gathering->number);
         pack_put_u64(&again, gathering->number);
@@ -286,22 +264,18 @@ static size_t count_asked(const struct gathering *gathering, uint32_t node)
     return count;
 }
 
-static bool names_late(const struct pmi_service *service, const struct gathering *gathering)
-{
-    for (uint32_t i = 0; i < gathering->members.count; i++)
-        if (!namespaces_find(service, gathering->members.at[i].job->name))
-            return true;
-    return false;
-}
-
 static enum reply_status may_enter(struct pmi_service *service, uint32_t node,
                                    const struct gathering *gathering)
 {
+    const struct members *members = &gathering->members;
+    bool late = false; /* a job is over: nobody of it will come */
     size_t count = 0;
-    if (gathering->members.count && !idset_has(gathering->nodes, node))
+    if (members->count && !idset_has(gathering->nodes, node))
         return REPLY_BAD;
-    if (names_late(service, gathering) && !*find_place(service, node, gathering))
-        return REPLY_NOT_FOUND; /* nobody of that job will come */
+    for (uint32_t i = 0; i < members->count && !late; i++)
+        late = !namespaces_find(service, members->at[i].job->name);
+    if (late && !*find_place(service, node, gathering))
+        return REPLY_NOT_FOUND;
     for (const struct gathering *g = service->collectives->open; g; g = g->next)
         count += count_asked(g, node);
     return count < SERVICE_GATHERS_MAX ? REPLY_OK : REPLY_FULL;
@@ -367,38 +341,22 @@ static void unite(struct idset **set, const struct idset *more)
     *set = both;
 }
 
-static void members_add(struct members *members, const struct member *more)
-{
-    uint32_t at = 0;
-    while (at < members->count && strcmp(members->at[at].job->name, more->job->name) < 0)
-        at++;
-    if (at == members->count || members->at[at].job != more->job) {
-        members->at = mem_resize(members->at, members->count + 1, sizeof(*members->at));
-        memmove(&members->at[at + 1], &members->at[at],
-                (members->count++ - at) * sizeof(*members->at));
-        members->at[at] = (struct member){.job = more->job, .ranks = idset_new()};
-    }
-    unite(&members->at[at].ranks, more->ranks);
-    members->at[at].all |= more->all;
-}
-
 static void members_unite(struct members *members, const struct members *more)
 {
-    for (uint32_t i = 0; i < more->count; i++)
-        members_add(members, &more->at[i]);
-}
-
-/* Who was added may be one who leads. */
-static uint64_t count_followers(const struct gathering *gathering)
-{
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < gathering->added.count; i++) {
-        const struct member *added = &gathering->added.at[i];
-        const struct member *leads = member_of(&gathering->members, added->job);
-        count += idset_count(added->ranks);
-        count -= leads ? idset_count_both(added->ranks, leads->ranks) : 0;
+    for (uint32_t i = 0; i < more->count; i++) {
+        const struct member *one = &more->at[i];
+        uint32_t at = 0;
+        while (at < members->count && strcmp(members->at[at].job->name, one->job->name) < 0)
+            at++;
+        if (at == members->count || members->at[at].job != one->job) {
+            members->at = mem_resize(members->at, members->count + 1, sizeof(*members->at));
+            memmove(&members->at[at + 1], &members->at[at],
+                    (members->count++ - at) * sizeof(*members->at));
+            members->at[at] = (struct member){.job = one->job, .ranks = idset_new()};
+        }
+        unite(&members->at[at].ranks, one->ranks);
+        members->at[at].all |= one->all;
     }
-    return count;
 }
 
 static bool group_is_complete(const struct gathering *group)
@@ -406,7 +364,14 @@ static bool group_is_complete(const struct gathering *group)
     bool led = group->leaders
                    ? group->nleaders == group->leaders
                    : group->members.count && idset_count(group->here) == idset_count(group->nodes);
-    return led && group->nfollowers >= count_followers(group);
+    uint64_t followers = 0; /* who was added may be one who leads */
+    for (uint32_t i = 0; i < group->added.count; i++) {
+        const struct member *added = &group->added.at[i];
+        const struct member *leads = member_of(&group->members, added->job);
+        followers += idset_count(added->ranks);
+        followers -= leads ? idset_count_both(added->ranks, leads->ranks) : 0;
+    }
+    return led && group->nfollowers >= followers;
 }
 
 /* Who follows does not know who leads. */
@@ -519,23 +484,18 @@ int collectives_take(struct pmi_service *service, const struct requester *asked,
 
 /* ---- who does not take part any more ---- */
 
-static bool collective_leave(struct gathering *gathering, const struct requester *asked)
-{
-    for (size_t i = 0; i < gathering->nasked; i++)
-        if (gathering->asked[i].node == asked->node && gathering->asked[i].token == asked->token) {
-            gathering->asked[i] = gathering->asked[--gathering->nasked];
-            return true;
-        }
-    return false;
-}
-
 void collectives_forget(struct pmi_service *service, const struct requester *asked)
 {
-    struct gathering *gathering = service->collectives->open;
-    while (gathering && !collective_leave(gathering, asked))
-        gathering = gathering->next;
-    if (gathering)
-        end(service, gathering, REPLY_TIMEOUT);
+    for (struct gathering *gathering = service->collectives->open; gathering;
+         gathering = gathering->next)
+        for (size_t i = 0; i < gathering->nasked; i++) {
+            const struct requester *one = &gathering->asked[i];
+            if (one->node != asked->node || one->token != asked->token)
+                continue;
+            gathering->asked[i] = gathering->asked[--gathering->nasked];
+            end(service, gathering, REPLY_TIMEOUT);
+            return;
+        }
 }
 
 /* All nodes that have members of the job have asked, and need not wait. */

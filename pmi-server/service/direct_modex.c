@@ -1,5 +1,5 @@
 /*
- * Fetches: what a task of another job has put, of which its host is asked.
+ * Direct modexes between jobs: the server of the task's node is asked, and the answer is passed on.
  */
 #include "pmi-server/service/direct_modex.h"
 

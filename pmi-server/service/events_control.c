@@ -57,27 +57,19 @@ int events_take(struct pmi_service *service, const struct requester *asked, stru
  * told, and of those that are connected to it.
  */
 
-/* Their names are added, and their nodes; how many they are. */
-static uint32_t audience(const struct pmi_service *service, const struct job *job,
-                         struct buf *names, struct idset *nodes)
-{
-    uint32_t count = 0;
-    for (const struct job *other = service->jobs; other; other = other->next) {
-        if (other != job && !namespaces_tied(service, job, other))
-            continue;
-        pack_put_text(names, other->name);
-        namespaces_add_nodes(nodes, other);
-        count++;
-    }
-    return count;
-}
-
 static void deaths_tell(struct pmi_service *service, const struct job *job,
                         const struct termination *death, const struct idset *without)
 {
     struct buf rest = BUF_INIT, names = BUF_INIT;
     struct idset *nodes = idset_new();
-    uint32_t count = audience(service, job, &names, nodes);
+    uint32_t count = 0;
+    for (const struct job *other = service->jobs; other; other = other->next) {
+        if (other != job && !namespaces_tied(service, job, other))
+            continue;
+        pack_put_text(&names, other->name);
+        namespaces_add_nodes(nodes, other);
+        count++;
+    }
     pack_put_text(&rest, job->name);
     message_put_death(&rest, death);
     message_put_ranks(&rest, death->ranks);
@@ -188,18 +180,6 @@ static struct idset *ranks_of(const struct job *job, const struct process_name *
     return ranks;
 }
 
-static bool are_there(const struct pmi_service *service, const struct process_name *procs,
-                      uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct job *job = namespaces_find(service, procs[i].job);
-        if (!job ||
-            (procs[i].rank != SERVICE_ALL && namespaces_node(job, procs[i].rank) == UINT32_MAX))
-            return false;
-    }
-    return true;
-}
-
 int control_take(struct pmi_service *service, const struct requester *asked,
                  struct message_up *talk)
 {
@@ -208,7 +188,12 @@ int control_take(struct pmi_service *service, const struct requester *asked,
     order.number = pack_u32(&talk->rest);
     struct process_name *procs = message_procs(&talk->rest, &count);
     int rc = pack_ends(&talk->rest) && order.action < CONTROL_NACTIONS ? 0 : -1;
-    bool good = rc == 0 && are_there(service, procs, count);
+    bool good = rc == 0; /* all of them are there */
+    for (uint32_t i = 0; i < count && good; i++) {
+        const struct job *job = namespaces_find(service, procs[i].job);
+        good = job &&
+               (procs[i].rank == SERVICE_ALL || namespaces_node(job, procs[i].rank) != UINT32_MAX);
+    }
     for (const struct job *job = service->jobs; good && job; job = job->next) {
         struct idset *ranks = ranks_of(job, procs, count);
         events_control_send(service, &order, job, ranks);

@@ -69,18 +69,6 @@ static struct puller *puller_find(const struct pmi_service *service, uint32_t no
     return puller;
 }
 
-static struct puller *puller_get(struct pmi_service *service, uint32_t node)
-{
-    struct puller *puller = puller_find(service, node);
-    if (puller)
-        return puller;
-    puller = mem_alloc(sizeof(*puller));
-    puller->node = node;
-    puller->next = service->iof->pullers;
-    service->iof->pullers = puller;
-    return puller;
-}
-
 static struct pull *pull_read(struct pack *in)
 {
     struct pull *pull = mem_alloc(sizeof(*pull));
@@ -116,12 +104,16 @@ int iof_take_pull(struct pmi_service *service, const struct requester *asked,
     struct pull *pull = pull_read(&talk->rest);
     bool good = pack_ends(&talk->rest);
     enum reply_status status = pull_check(service, pull);
-    struct puller *puller = good && status == REPLY_OK ? puller_get(service, asked->node) : NULL;
-    if (puller && puller->npulls == SERVICE_PULLS) {
+    struct puller *puller = puller_find(service, asked->node);
+    if (status == REPLY_OK && puller && puller->npulls == SERVICE_PULLS)
         status = REPLY_NOT_PERMITTED;
-        puller = NULL;
+    if (good && status == REPLY_OK && !puller) {
+        puller = mem_alloc(sizeof(*puller));
+        puller->node = asked->node;
+        puller->next = service->iof->pullers;
+        service->iof->pullers = puller;
     }
-    if (puller) {
+    if (good && status == REPLY_OK) {
         pull->next = puller->pulls;
         puller->pulls = pull;
         puller->npulls++;
@@ -146,18 +138,15 @@ int iof_take_unpull(struct pmi_service *service, const struct requester *asked,
 
 /* ---- what is written ---- */
 
-static bool proc_is(const struct process_name *wanted, const char *job, uint32_t rank)
-{
-    return (wanted->rank == SERVICE_ALL || wanted->rank == rank) && !strcmp(wanted->job, job);
-}
-
 static bool wants(const struct puller *puller, const char *job, uint32_t rank,
                   enum output_channel channel)
 {
     for (const struct pull *pull = puller->pulls; pull; pull = pull->next)
-        for (uint32_t i = 0; i < pull->nprocs && pull->channels & channel; i++)
-            if (proc_is(&pull->procs[i], job, rank))
+        for (uint32_t i = 0; i < pull->nprocs && pull->channels & channel; i++) {
+            const struct process_name *wanted = &pull->procs[i];
+            if ((wanted->rank == SERVICE_ALL || wanted->rank == rank) && !strcmp(wanted->job, job))
                 return true;
+        }
     return false;
 }
 
@@ -176,29 +165,24 @@ static void tell_output(struct pmi_service *service, struct puller *puller, cons
     buf_free(&rest);
 }
 
-/* That something is missing is told at once, how much when there is room again. */
-static void lose(struct pmi_service *service, struct puller *puller, const char *job, uint32_t rank,
-                 enum output_channel channel, size_t len)
-{
-    puller->lost += len;
-    if (!puller->loses)
-        tell_output(service, puller, job, rank, channel, "", 0);
-    puller->loses = true;
-    free(puller->loser.job);
-    puller->loser = (struct process_name){mem_copy_text(job), rank};
-    puller->channel = channel;
-}
-
 void pmi_service_output(struct pmi_service *service, const char *job, uint32_t rank,
                         enum output_channel channel, const void *bytes, size_t len)
 {
     for (struct puller *puller = service->iof->pullers; puller && len; puller = puller->next) {
         if (!wants(puller, job, rank, channel))
             continue;
-        if (puller->under_way + len > SERVICE_WINDOW)
-            lose(service, puller, job, rank, channel, len);
-        else
+        if (puller->under_way + len <= SERVICE_WINDOW) {
             tell_output(service, puller, job, rank, channel, bytes, len);
+            continue;
+        }
+        /* That something is missing is told at once, how much when there is room again. */
+        puller->lost += len;
+        if (!puller->loses)
+            tell_output(service, puller, job, rank, channel, "", 0);
+        puller->loses = true;
+        free(puller->loser.job);
+        puller->loser = (struct process_name){mem_copy_text(job), rank};
+        puller->channel = channel;
     }
 }
 
@@ -237,14 +221,6 @@ struct push {
 
 /* ---- asked ---- */
 
-static unsigned iof_count_of(const struct pmi_service *service, uint32_t node)
-{
-    unsigned count = 0;
-    for (const struct push *push = service->iof->pushes; push; push = push->next)
-        count += push->asked.node == node;
-    return count;
-}
-
 /* Where they are; `status` when there is something wrong. */
 static struct idset *read_nodes(const struct pmi_service *service, struct pack *in,
                                 enum reply_status *status)
@@ -280,7 +256,10 @@ int iof_take_push(struct pmi_service *service, const struct requester *asked,
     size_t len = talk->rest.left;
     struct idset *nodes = read_nodes(service, &talk->rest, &status);
     bool good = pack_ends(&talk->rest);
-    if (status == REPLY_OK && iof_count_of(service, asked->node) == SERVICE_PUSHES)
+    unsigned count = 0; /* of this host */
+    for (const struct push *push = service->iof->pushes; push; push = push->next)
+        count += push->asked.node == asked->node;
+    if (status == REPLY_OK && count == SERVICE_PUSHES)
         status = REPLY_NOT_PERMITTED;
     if (status == REPLY_OK && idset_empty(nodes))
         status = REPLY_BAD;

@@ -143,23 +143,19 @@ static bool meets(const struct published_name *a, const struct published_name *b
     return a->range == b->range && strcmp(a->key, b->key) == 0 && within(a->range, &of_a, &of_b);
 }
 
-/* What another program has read is gone, which nobody says. */
-static bool is_read(const struct pmi_service *service, const struct published_name *name)
-{
-    return name->until == PERSIST_READ && is_shown(service, name) &&
-           !service->name_store->ops->kept(service->name_store->arg, name);
-}
-
 static bool is_taken(struct pmi_service *service, const struct published_name *fresh)
 {
+    const struct name_store *names = service->name_store;
     for (struct published_name **at = &service->name_store->first; *at;) {
-        bool same = meets(*at, fresh);
-        if (same && !is_read(service, *at))
-            return true;
-        if (same)
-            remove_at(service, at);
-        else
+        if (!meets(*at, fresh)) {
             at = &(*at)->next;
+            continue;
+        }
+        /* What another program has read is gone, which nobody says. */
+        if ((*at)->until != PERSIST_READ || !is_shown(service, *at) ||
+            names->ops->kept(names->arg, *at))
+            return true;
+        remove_at(service, at);
     }
     return false;
 }

@@ -139,39 +139,27 @@ void namespaces_untie_all(struct pmi_service *service, const struct job *job)
 
 /* ---- what nodes are told of them ---- */
 
-static struct job *next_job(const struct pmi_service *service, struct pack *in)
-{
-    char *name = pack_get_text(in);
-    struct job *job = namespaces_find(service, name);
-    free(name);
-    return job && job->description.len ? job : NULL;
-}
-
-static enum reply_status describe_all(struct pmi_service *service, uint32_t node, struct pack *in,
-                                      struct buf *rest)
-{
-    enum reply_status status = REPLY_OK;
-    uint32_t count = pack_count(in, 4);
-    for (uint32_t i = 0; i < count && !in->bad; i++) {
-        struct job *job = next_job(service, in);
-        if (!job)
-            status = REPLY_NOT_FOUND;
-        else if (job->description.len > SERVICE_BYTES_MAX - rest->len)
-            status = REPLY_FULL;
-        if (status != REPLY_OK)
-            continue;
-        buf_add(rest, buf_bytes(&job->description), job->description.len);
-        idset_add(job->told, node);
-    }
-    return status;
-}
-
 int namespaces_take_describe(struct pmi_service *service, const struct requester *asked,
                              struct message_up *talk)
 {
+    struct pack *in = &talk->rest;
     struct buf rest = BUF_INIT;
-    enum reply_status status = describe_all(service, asked->node, &talk->rest, &rest);
-    int rc = pack_ends(&talk->rest) ? 0 : -1;
+    enum reply_status status = REPLY_OK;
+    uint32_t count = pack_count(in, 4);
+    for (uint32_t i = 0; i < count && !in->bad; i++) {
+        char *name = pack_get_text(in);
+        struct job *job = namespaces_find(service, name);
+        free(name);
+        if (!job || !job->description.len)
+            status = REPLY_NOT_FOUND;
+        else if (job->description.len > SERVICE_BYTES_MAX - rest.len)
+            status = REPLY_FULL;
+        if (status != REPLY_OK)
+            continue;
+        buf_add(&rest, buf_bytes(&job->description), job->description.len);
+        idset_add(job->told, asked->node);
+    }
+    int rc = pack_ends(in) ? 0 : -1;
     if (rc == 0)
         outbox_reply(service, asked, status, status == REPLY_OK ? &rest : NULL);
     buf_free(&rest);

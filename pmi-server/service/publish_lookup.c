@@ -1,4 +1,4 @@
-/* What else tasks say of names: published, withdrawn. And PMI's tasks. */
+/* What tasks say of names: published, looked up, withdrawn. And what PMI's tasks do, for the owner. */
 #include "pmi-server/service/publish_lookup.h"
 
 #include <stdlib.h>
@@ -81,14 +81,6 @@ static const struct published_name *find_other(const struct pmi_service *service
     return lookup->range == RANGE_ALL ? name_store_find_other(service, lookup->keys[i]) : NULL;
 }
 
-static uint32_t count_found(const struct pmi_service *service, const struct lookup *lookup)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < lookup->nkeys; i++)
-        count += publish_lookup_find(service, lookup, i) || find_other(service, lookup, i);
-    return count;
-}
-
 static bool is_that(const struct published_name *name, const void *what)
 {
     return name == what;
@@ -123,8 +115,11 @@ static bool try(struct pmi_service *service, const struct lookup *lookup)
 {
     struct buf found = BUF_INIT, rest = BUF_INIT;
     uint32_t count = 0;
-    if (lookup->wanted && count_found(service, lookup) < lookup->wanted)
+    for (uint32_t i = 0; i < lookup->nkeys && lookup->wanted; i++)
+        count += publish_lookup_find(service, lookup, i) || find_other(service, lookup, i);
+    if (count < lookup->wanted)
         return false;
+    count = 0;
     for (uint32_t i = 0; i < lookup->nkeys && found.len <= SERVICE_BYTES_MAX; i++)
         count += put_found(service, lookup, i, &found);
     bool full = found.len > SERVICE_BYTES_MAX; /* the same key may be there many times */
@@ -209,28 +204,18 @@ static bool is_by(struct pmi_service *service, const struct lookup *lookup, cons
            strcmp(lookup->job, proc->job) == 0;
 }
 
-static void lookups_drop(struct pmi_service *service, const struct process_name *proc)
-{
-    drop(service, is_by, proc);
-}
-
 /* ---- looked up ---- */
-
-static size_t size_of_keys(const struct lookup *lookup)
-{
-    size_t size = 0;
-    for (uint32_t i = 0; i < lookup->nkeys; i++)
-        size += strlen(lookup->keys[i]);
-    return size;
-}
 
 static void wait(struct pmi_service *service, struct lookup *lookup)
 {
     struct lookup **last = &service->lookups->waiting;
-    uint32_t others = 0;
+    uint32_t others = 0; /* of the same task */
+    size_t size = 0;     /* of the keys */
     for (; *last; last = &(*last)->next)
         others += (*last)->party.rank == lookup->party.rank && !strcmp((*last)->job, lookup->job);
-    if (others < SERVICE_LOOKUPS_MAX && size_of_keys(lookup) <= SERVICE_LOOKUP_BYTES) {
+    for (uint32_t i = 0; i < lookup->nkeys; i++)
+        size += strlen(lookup->keys[i]);
+    if (others < SERVICE_LOOKUPS_MAX && size <= SERVICE_LOOKUP_BYTES) {
         *last = lookup;
         watch(service);
         return;
@@ -266,20 +251,6 @@ int publish_lookup_take_lookup(struct pmi_service *service, const struct request
 
 /* ---- published ---- */
 
-static struct published_name *name_read(struct pack *in)
-{
-    size_t len;
-    char *key = pack_get_text(in);
-    bool text = pack_u8(in);
-    const void *value = pack_bytes(in, &len);
-    struct published_name *name = pmi_service_name_new(key, value, len);
-    name->text = text;
-    if (!*key || strlen(key) > SERVICE_KEY_MAX || (text && memchr(value, 0, len)))
-        in->bad = true;
-    free(key);
-    return name;
-}
-
 /* NULL: malformed. */
 static struct published_name *names_read(struct pack *in, const struct party *party)
 {
@@ -289,7 +260,15 @@ static struct published_name *names_read(struct pack *in, const struct party *pa
     in->bad =
         in->bad || range >= RANGE_NRANGES || until >= PERSIST_NUNTIL || count > SERVICE_KEYS_MAX;
     for (uint32_t i = 0; i < count && !in->bad; i++) {
-        struct published_name *name = name_read(in);
+        size_t len;
+        char *key = pack_get_text(in);
+        bool text = pack_u8(in);
+        const void *value = pack_bytes(in, &len);
+        if (!*key || strlen(key) > SERVICE_KEY_MAX || (text && memchr(value, 0, len)))
+            in->bad = true;
+        struct published_name *name = pmi_service_name_new(key, value, len);
+        free(key);
+        name->text = text;
         name->job = mem_copy_text(party->job);
         name->rank = party->rank;
         name->node = party->node;
@@ -405,7 +384,7 @@ static void publish_lookup_leave(struct pmi_service *service, const struct party
 {
     const struct process_name proc = {(char *)(uintptr_t)party->job, party->rank};
     name_store_drop(service, ends_with_task, party);
-    lookups_drop(service, &proc);
+    drop(service, is_by, &proc);
 }
 
 void publish_lookup_task_ended(struct pmi_service *service, const struct job *job, uint32_t rank)
@@ -435,7 +414,7 @@ void publish_lookup_job_removed(struct pmi_service *service, const struct job *j
 {
     struct process_name all = {job->name, SERVICE_ALL};
     name_store_drop(service, ends_with_job, job->name);
-    lookups_drop(service, &all);
+    drop(service, is_by, &all);
 }
 
 /* ---- the owner's ---- */

@@ -46,6 +46,14 @@ static void query_free(struct query *query)
     free(query);
 }
 
+static struct table *find_table(struct query *query, const char *job)
+{
+    for (uint32_t i = 0; query && i < query->ntables; i++)
+        if (!strcmp(query->tables[i].job, job))
+            return &query->tables[i];
+    return NULL;
+}
+
 static void query_drop(struct pmi_service *service, struct query *query)
 {
     struct query **at = &service->queries->open;
@@ -75,14 +83,6 @@ void queries_forget(struct pmi_service *service, const struct requester *asked)
         query = query->next;
     if (query)
         query_drop(service, query);
-}
-
-static uint32_t query_count_of(const struct pmi_service *service, uint32_t node)
-{
-    uint32_t count = 0;
-    for (const struct query *query = service->queries->open; query; query = query->next)
-        count += query->asked.node == node;
-    return count;
 }
 
 /* ---- answered ---- */
@@ -139,22 +139,6 @@ static void query_settle(struct pmi_service *service, struct query *query)
 
 /* ---- asked ---- */
 
-/* "": the only one there is. */
-static const struct job *query_find_job(const struct pmi_service *service, const char *name)
-{
-    if (*name)
-        return namespaces_find(service, name);
-    return service->jobs && !service->jobs->next ? service->jobs : NULL;
-}
-
-static bool has_table(const struct query *query, const char *job)
-{
-    for (uint32_t i = 0; i < query->ntables; i++)
-        if (!strcmp(query->tables[i].job, job))
-            return true;
-    return false;
-}
-
 /* Those that are not there are left out. */
 static void read_tables(const struct pmi_service *service, struct query *query, struct pack *in)
 {
@@ -162,9 +146,11 @@ static void read_tables(const struct pmi_service *service, struct query *query, 
     query->tables = mem_array(count, sizeof(*query->tables));
     for (uint32_t i = 0; i < count; i++) {
         char *name = pack_get_text(in);
-        const struct job *job = query_find_job(service, name);
+        const struct job *job = namespaces_find(service, name);
+        if (!*name) /* the only one there is */
+            job = service->jobs && !service->jobs->next ? service->jobs : NULL;
         free(name);
-        if (!job || has_table(query, job->name))
+        if (!job || find_table(query, job->name))
             continue;
         struct table *table = &query->tables[query->ntables++];
         table->job = mem_copy_text(job->name);
@@ -197,7 +183,10 @@ int queries_take(struct pmi_service *service, const struct requester *asked,
     query->number = ++service->queries->numbers;
     read_tables(service, query, &talk->rest);
     int rc = pack_ends(&talk->rest) ? 0 : -1;
-    bool full = query_count_of(service, asked->node) >= SERVICE_QUERIES_MAX;
+    uint32_t count = 0; /* of this host */
+    for (const struct query *other = service->queries->open; other; other = other->next)
+        count += other->asked.node == asked->node;
+    bool full = count >= SERVICE_QUERIES_MAX;
     if (rc == 0 && full)
         outbox_reply(service, asked, REPLY_FULL, NULL);
     else if (rc == 0 && !query->ntables)
@@ -214,22 +203,6 @@ int queries_take(struct pmi_service *service, const struct requester *asked,
 
 /* ---- told ---- */
 
-static struct query *find_query(const struct pmi_service *service, uint64_t number)
-{
-    struct query *query = service->queries->open;
-    while (query && query->number != number)
-        query = query->next;
-    return query;
-}
-
-static struct table *find_table(struct query *query, const char *job)
-{
-    for (uint32_t i = 0; query && i < query->ntables; i++)
-        if (!strcmp(query->tables[i].job, job))
-            return &query->tables[i];
-    return NULL;
-}
-
 /* Whether the node has them. Of a job that is over this cannot be told any more. */
 static bool has_tasks(const struct pmi_service *service, uint32_t node, const char *name,
                       const struct task_info *tasks, uint32_t count)
@@ -241,31 +214,28 @@ static bool has_tasks(const struct pmi_service *service, uint32_t node, const ch
     return true;
 }
 
-/* It may have been given up, and the job may be over. */
-static void take_tasks(struct pmi_service *service, struct query *query, struct table *table,
-                       uint32_t node, const struct task_info *tasks, uint32_t count)
-{
-    if (!table || !idset_has(table->waiting, node))
-        return;
-    struct buf entries = BUF_INIT;
-    task_states_put(&entries, tasks, count);
-    buf_add(&table->tasks, buf_bytes(&entries) + 4, entries.len - 4); /* without how many */
-    buf_free(&entries);
-    table->ntasks += count;
-    idset_remove(table->waiting, node);
-    query_settle(service, query);
-}
-
 int queries_take_tasks(struct pmi_service *service, const struct requester *asked,
                        struct message_up *talk)
 {
     uint32_t count;
-    struct query *query = find_query(service, pack_u64(&talk->rest));
+    uint64_t number = pack_u64(&talk->rest);
     char *name = pack_get_text(&talk->rest);
     struct task_info *tasks = task_states_read(&talk->rest, &count);
     bool good = pack_ends(&talk->rest) && has_tasks(service, asked->node, name, tasks, count);
-    if (good)
-        take_tasks(service, query, find_table(query, name), asked->node, tasks, count);
+    /* The query may have been given up, and the job may be over. */
+    struct query *query = service->queries->open;
+    while (query && query->number != number)
+        query = query->next;
+    struct table *table = find_table(query, name);
+    if (good && table && idset_has(table->waiting, asked->node)) {
+        struct buf entries = BUF_INIT;
+        task_states_put(&entries, tasks, count);
+        buf_add(&table->tasks, buf_bytes(&entries) + 4, entries.len - 4); /* without how many */
+        buf_free(&entries);
+        table->ntasks += count;
+        idset_remove(table->waiting, asked->node);
+        query_settle(service, query);
+    }
     free(tasks);
     free(name);
     return good ? 0 : -1;

@@ -1,3 +1,4 @@
+/* The service: its features, and which of them takes which message. */
 #include "pmi-server/service/service.h"
 
 #include <inttypes.h>
