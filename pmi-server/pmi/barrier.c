@@ -1,3 +1,4 @@
+/* The rounds of one barrier, counted; and the set of ranks that have left. */
 #include "pmi-server/pmi/barrier.h"
 
 #include <stdlib.h>

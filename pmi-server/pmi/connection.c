@@ -1,3 +1,4 @@
+/* The requests of a client: taken whole from its input, answered by its dialect, and bounded. */
 #include "pmi-server/pmi/connection.h"
 
 #include <stdlib.h>
@@ -110,17 +111,6 @@ static void connection_limited(struct pmi_client *client, const char *what)
     client->limited = true;
 }
 
-/* More than one request's worth sent ahead of a wait's end. */
-static int client_check_ahead(const struct pmi_client *client, struct error *err)
-{
-    if (!client->waits || client->input.len <= PMI_MAX_REQUEST)
-        return 0;
-    char quote[QUOTE_SIZE];
-    size_t len = client->searched ? client->searched : client->input.len;
-    return error_set(err, "input during a barrier of more than %d bytes: \"%s\"", PMI_MAX_REQUEST,
-                     quote_text(quote, buf_bytes(&client->input), len));
-}
-
 /* The length of the request that may be answered now, 0 for none. */
 static long client_next(struct pmi_client *client, struct error *err)
 {
@@ -149,8 +139,13 @@ static int connection_run(struct pmi_client *client, struct error *err)
             buf_consume(&client->input, (size_t)len);
         client->searched = 0;
     }
-    if (!rc && !client->broken)
-        rc = client_check_ahead(client, err);
+    if (!rc && !client->broken && client->waits && client->input.len > PMI_MAX_REQUEST) {
+        /* More than one request's worth was sent ahead of a wait's end. */
+        char quote[QUOTE_SIZE];
+        size_t said = client->searched ? client->searched : client->input.len;
+        rc = error_set(err, "input during a barrier of more than %d bytes: \"%s\"", PMI_MAX_REQUEST,
+                       quote_text(quote, buf_bytes(&client->input), said));
+    }
     client->running = false;
     if (rc < 0)
         client->broken = true;

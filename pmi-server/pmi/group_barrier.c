@@ -1,3 +1,4 @@
+/* Groups of tasks: parsed, kept by name and by id, and what their exchange carries. */
 #include "pmi-server/pmi/group_barrier.h"
 
 #include <ctype.h>
@@ -16,55 +17,30 @@ static int by_number(const void *a, const void *b)
     return (l > r) - (l < r);
 }
 
-/* "RANK,RANK,...:"; false when it is none. Doubles are kept for now. */
+/* "RANK,RANK,...:", in any order, and a rank more than once; false when it is none. */
 static bool parse_ranks(struct group_barrier *group, const char *text, uint32_t size)
 {
-    size_t room = 1;
+    size_t room = 1, count = 0;
+    char *end;
     for (const char *at = text; *at != ':' && *at; at++)
         room += *at == ',';
     group->ranks = mem_array(room, sizeof(*group->ranks));
-    for (;;) {
-        char *end;
+    do {
         if (!isdigit((unsigned char)*text))
             return false;
         unsigned long rank = strtoul(text, &end, 10);
-        if (rank >= size || group->count == room)
+        if (rank >= size || count == room)
             return false;
-        group->ranks[group->count++] = (uint32_t)rank;
+        group->ranks[count++] = (uint32_t)rank;
         text = end + 1;
-        if (*end != ',')
-            return *end == ':';
-    }
-}
-
-static void ranks_unique(struct group_barrier *group)
-{
-    size_t kept = 1;
-    qsort(group->ranks, group->count, sizeof(*group->ranks), by_number);
-    for (size_t i = 1; i < group->count; i++)
-        if (group->ranks[i] != group->ranks[kept - 1])
-            group->ranks[kept++] = group->ranks[i];
-    group->count = kept;
-}
-
-/* One name for one group, however its members wrote it. */
-static char *group_name(const struct group_barrier *group, const char *kind)
-{
-    struct buf name = BUF_INIT;
-    buf_add_text(&name, group->ranks ? "" : kind);
-    for (size_t i = 0; i < group->count; i++)
-        buf_printf(&name, "%s%" PRIu32, i ? "," : "", group->ranks[i]);
-    buf_printf(&name, ":%s", group->tag);
-    return buf_take_text(&name);
-}
-
-static const char *parse_tag(const char *text)
-{
-    const char *colon = strchr(text, ':');
-    if (!colon || !colon[1] || strlen(colon) > 11 ||
-        strspn(colon + 1, "0123456789") != strlen(colon + 1))
-        return NULL;
-    return colon + 1;
+    } while (*end == ',');
+    if (*end != ':')
+        return false;
+    qsort(group->ranks, count, sizeof(*group->ranks), by_number);
+    for (size_t i = 0; i < count; i++)
+        if (!i || group->ranks[i] != group->ranks[group->count - 1])
+            group->ranks[group->count++] = group->ranks[i];
+    return true;
 }
 
 static uint32_t node_of(const struct pmi_server *server, uint32_t rank)
@@ -110,12 +86,6 @@ static uint64_t name_hash(const char *name)
 static uint64_t hash_bits(uint64_t hash)
 {
     return hash & PMI_GROUP_HASH;
-}
-
-static uint64_t group_id(const struct group_barrier *group)
-{
-    return PMI_GROUP_ROUNDS | (group->barrier.nnodes > 1 ? EXCHANGE_PART : 0) |
-           hash_bits(name_hash(group->barrier.name));
 }
 
 /* How many nodes have members, and which members are here. */
@@ -169,18 +139,6 @@ static struct group_barrier **group_barrier_bucket_of(const struct groups *group
     return &groups->buckets[hash_bits(id) & (groups->nbuckets - 1)];
 }
 
-static void groups_grow(struct groups *groups)
-{
-    free(groups->buckets);
-    groups->nbuckets = groups->nbuckets ? groups->nbuckets * 2 : 16;
-    groups->buckets = mem_array(groups->nbuckets, sizeof(*groups->buckets));
-    for (struct group_barrier *group = groups->first; group; group = group->next) {
-        struct group_barrier **bucket = group_barrier_bucket_of(groups, group->barrier.id);
-        group->chain = *bucket;
-        *bucket = group;
-    }
-}
-
 static void groups_add(struct groups *groups, struct group_barrier *group)
 {
     group->next = groups->first;
@@ -188,13 +146,18 @@ static void groups_add(struct groups *groups, struct group_barrier *group)
         group->next->before = group;
     groups->first = group;
     groups->bytes += strlen(group->barrier.name);
-    if (++groups->count > groups->nbuckets) {
-        groups_grow(groups);
-        return;
+    bool grows = ++groups->count > groups->nbuckets;
+    if (grows) {
+        free(groups->buckets);
+        groups->nbuckets = groups->nbuckets ? groups->nbuckets * 2 : 16;
+        groups->buckets = mem_array(groups->nbuckets, sizeof(*groups->buckets));
     }
-    struct group_barrier **bucket = group_barrier_bucket_of(groups, group->barrier.id);
-    group->chain = *bucket;
-    *bucket = group;
+    /* All of them go into new buckets, this one alone into old ones. */
+    for (struct group_barrier *one = group; one; one = grows ? one->next : NULL) {
+        struct group_barrier **bucket = group_barrier_bucket_of(groups, one->barrier.id);
+        one->chain = *bucket;
+        *bucket = one;
+    }
 }
 
 void group_barrier_retire(struct pmi_server *server, struct group_barrier *group)
@@ -269,20 +232,26 @@ void group_barriers_left(struct pmi_server *server, uint32_t rank)
 static struct group_barrier *group_parse(const struct pmi_client *client, const char *text,
                                          const char **why)
 {
-    const char *tag = parse_tag(text);
+    const char *tag = strchr(text, ':');
     struct group_barrier *group = mem_alloc(sizeof(*group));
     bool world = !strncmp(text, "WORLD:", 6), node = !strncmp(text, "NODE:", 5);
     *why = NULL;
-    if (!tag || (!world && !node && !parse_ranks(group, text, client->server->config.size)))
+    /* The tag is a number of 1 to 10 digits. */
+    if (!tag || !tag[1] || strlen(tag) > 11 || strspn(tag + 1, "0123456789") != strlen(tag + 1) ||
+        (!world && !node && !parse_ranks(group, text, client->server->config.size))) {
         *why = "a bad group";
-    else if (group->ranks)
-        ranks_unique(group);
-    if (*why) {
         group_free(group);
         return NULL;
     }
-    group->tag = mem_copy_text(tag);
-    group->barrier.name = group_name(group, world ? "WORLD" : "NODE");
+    group->tag = mem_copy_text(tag + 1);
+    /* One name for one group, however its members wrote it. */
+    struct buf name = BUF_INIT;
+    if (!group->ranks)
+        buf_add_text(&name, world ? "WORLD" : "NODE");
+    for (size_t i = 0; i < group->count; i++)
+        buf_printf(&name, "%s%" PRIu32, i ? "," : "", group->ranks[i]);
+    buf_printf(&name, ":%s", group->tag);
+    group->barrier.name = buf_take_text(&name);
     return group;
 }
 
@@ -308,7 +277,8 @@ static struct group_barrier *group_open(struct pmi_client *client, struct group_
         fresh->barrier.nlocal = server->config.nlocal;
     if (is_of_node(fresh))
         fresh->barrier.nnodes = 1;
-    fresh->barrier.id = group_id(fresh);
+    fresh->barrier.id = PMI_GROUP_ROUNDS | (fresh->barrier.nnodes > 1 ? EXCHANGE_PART : 0) |
+                        hash_bits(name_hash(fresh->barrier.name));
     group_miss(fresh, server);
     groups_add(&server->groups, fresh);
     return fresh;
@@ -344,21 +314,11 @@ uint32_t group_barrier_pack(const struct group_barrier *group, struct kvs *kvs, 
     return stamp;
 }
 
-static bool group_barrier_unpack_length(const char **at, const char *end, size_t *len)
-{
-    if (end - *at < 4)
-        return false;
-    *len = 0;
-    for (int i = 0; i < 4; i++)
-        *len = *len << 8 | (unsigned char)*(*at)++;
-    return *len <= (size_t)(end - *at);
-}
-
 int group_barrier_take(const struct group_barrier *group, struct kvs *kvs, const char *bytes,
                        size_t len, struct error *err)
 {
     const char *end = bytes + len, *name = group ? group->barrier.name : bytes;
-    size_t count;
+    size_t count; /* bytes of a node's pairs */
     for (const char *at = bytes; at < end; at += count) {
         const char *nul = memchr(at, '\0', (size_t)(end - at));
         if (!nul)
@@ -366,7 +326,10 @@ int group_barrier_take(const struct group_barrier *group, struct kvs *kvs, const
         if (strcmp(at, name) != 0)
             return error_set(err, "two groups of tasks go by one number: %s and %s", name, at);
         at = nul + 1;
-        if (!group_barrier_unpack_length(&at, end, &count))
+        count = 0;
+        for (int i = 0; i < 4 && at < end; i++)
+            count = count << 8 | (unsigned char)*at++;
+        if (at - nul < 5 || count > (size_t)(end - at))
             return error_set(err, "what the nodes said of a group's barrier is malformed");
         if (kvs_merge(kvs, at, count, err) < 0)
             return -1;

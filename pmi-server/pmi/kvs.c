@@ -95,19 +95,22 @@ static uint32_t *kvs_slot(const struct kvs *kvs, const char *key, size_t len, ui
     }
 }
 
-static void kvs_grow_slots(struct kvs *kvs)
+/* The pair of the key, new (without text) or old. */
+static struct pair *kvs_pair(struct kvs *kvs, const char *key, size_t len)
 {
-    free(kvs->slots);
-    kvs->nslots *= 2;
-    kvs->slots = mem_array(kvs->nslots, sizeof(*kvs->slots));
-    for (size_t i = 0; i < kvs->count; i++) {
-        const struct pair *pair = &kvs->pairs[i];
-        *kvs_slot(kvs, pair->text, pair->key_len, pair->hash) = (uint32_t)i + 1;
+    uint32_t hash = key_hash(key, len);
+    uint32_t at = *kvs_slot(kvs, key, len, hash);
+    if (at)
+        return &kvs->pairs[at - 1];
+    if ((kvs->count + 1) * 2 > kvs->nslots) {
+        free(kvs->slots);
+        kvs->nslots *= 2;
+        kvs->slots = mem_array(kvs->nslots, sizeof(*kvs->slots));
+        for (size_t i = 0; i < kvs->count; i++) {
+            const struct pair *old = &kvs->pairs[i];
+            *kvs_slot(kvs, old->text, old->key_len, old->hash) = (uint32_t)i + 1;
+        }
     }
-}
-
-static struct pair *kvs_add(struct kvs *kvs, const char *key, size_t len, uint32_t hash)
-{
     if (kvs->count == kvs->room) {
         kvs->room = kvs->room ? kvs->room * 2 : 32;
         kvs->pairs = mem_resize(kvs->pairs, kvs->room, sizeof(*kvs->pairs));
@@ -116,18 +119,6 @@ static struct pair *kvs_add(struct kvs *kvs, const char *key, size_t len, uint32
     *pair = (struct pair){.hash = hash, .key_len = (uint32_t)len};
     *kvs_slot(kvs, key, len, hash) = (uint32_t)++kvs->count;
     return pair;
-}
-
-/* The pair of the key, new (without text) or old. */
-static struct pair *kvs_pair(struct kvs *kvs, const char *key, size_t len)
-{
-    uint32_t hash = key_hash(key, len);
-    uint32_t at = *kvs_slot(kvs, key, len, hash);
-    if (at)
-        return &kvs->pairs[at - 1];
-    if ((kvs->count + 1) * 2 > kvs->nslots)
-        kvs_grow_slots(kvs);
-    return kvs_add(kvs, key, len, hash);
 }
 
 static void pair_set(struct kvs *kvs, struct pair *pair, const char *key, const char *value,
@@ -144,8 +135,10 @@ static void pair_set(struct kvs *kvs, struct pair *pair, const char *key, const 
     pair->value_len = (uint32_t)len;
 }
 
-static void kvs_mark_fresh(struct kvs *kvs, struct pair *pair)
+void kvs_put(struct kvs *kvs, const char *key, const char *value)
 {
+    struct pair *pair = kvs_pair(kvs, key, strlen(key));
+    pair_set(kvs, pair, key, value, strlen(value));
     bool listed = pair->fresh;
     pair->fresh = ++kvs->puts;
     if (listed)
@@ -155,13 +148,6 @@ static void kvs_mark_fresh(struct kvs *kvs, struct pair *pair)
         kvs->fresh = mem_resize(kvs->fresh, kvs->fresh_room, sizeof(*kvs->fresh));
     }
     kvs->fresh[kvs->nfresh++] = (uint32_t)(pair - kvs->pairs);
-}
-
-void kvs_put(struct kvs *kvs, const char *key, const char *value)
-{
-    struct pair *pair = kvs_pair(kvs, key, strlen(key));
-    pair_set(kvs, pair, key, value, strlen(value));
-    kvs_mark_fresh(kvs, pair);
 }
 
 void kvs_preset(struct kvs *kvs, const char *key, const char *value)
@@ -261,16 +247,6 @@ static int kvs_unpack_text(struct cursor *cursor, const char **text, size_t *len
     return 0;
 }
 
-/* What was put here after the exchange began is newer than what the exchange brought; it will
- * travel with the next one. */
-static void kvs_merge_pair(struct kvs *kvs, const char *key, size_t key_len, const char *value,
-                           size_t value_len)
-{
-    struct pair *pair = kvs_pair(kvs, key, key_len);
-    if (!pair->fresh)
-        pair_set(kvs, pair, key, value, value_len);
-}
-
 int kvs_merge(struct kvs *kvs, const void *packed, size_t len, struct error *err)
 {
     const unsigned char *bytes = len ? packed : (const unsigned char *)"";
@@ -281,7 +257,11 @@ int kvs_merge(struct kvs *kvs, const void *packed, size_t len, struct error *err
         if (kvs_unpack_text(&cursor, &key, &key_len, err) < 0 ||
             kvs_unpack_text(&cursor, &value, &value_len, err) < 0)
             return -1;
-        kvs_merge_pair(kvs, key, key_len, value, value_len);
+        /* What was put here after the exchange began is newer than what the exchange brought; it will
+         * travel with the next one. */
+        struct pair *pair = kvs_pair(kvs, key, key_len);
+        if (!pair->fresh)
+            pair_set(kvs, pair, key, value, value_len);
     }
     return 0;
 }

@@ -1,3 +1,4 @@
+/* The dialect PMI-1: lines in the input, and the replies to what had to wait. */
 #include "pmi-server/pmi/pmi1.h"
 
 #include <stdlib.h>
@@ -6,13 +7,6 @@
 #include "pmi-server/pmi/context.h"
 #include "pmi-server/pmi/pmi1_command.h"
 #include "pmi-server/pmi/quote.h"
-
-static int line_too_long(const struct pmi_client *client, struct error *err)
-{
-    char quote[QUOTE_SIZE];
-    return error_set(err, "a line of more than %d bytes: \"%s\"", PMI_MAX_REQUEST,
-                     quote_text(quote, buf_bytes(&client->input), client->searched));
-}
 
 /* What was searched for a newline once is not searched again: lines may come a byte at a time. */
 static long pmi1_next(struct pmi_client *client, bool *urgent, struct error *err)
@@ -23,8 +17,11 @@ static long pmi1_next(struct pmi_client *client, bool *urgent, struct error *err
     if (client->input.len > client->searched)
         end = memchr(bytes + client->searched, '\n', client->input.len - client->searched);
     client->searched = end ? (size_t)(end - bytes) : client->input.len;
-    if (client->searched > PMI_MAX_REQUEST)
-        return line_too_long(client, err);
+    if (client->searched > PMI_MAX_REQUEST) {
+        char quote[QUOTE_SIZE];
+        return error_set(err, "a line of more than %d bytes: \"%s\"", PMI_MAX_REQUEST,
+                         quote_text(quote, bytes, client->searched));
+    }
     *urgent = client->searched >= sizeof(abort_line) - 1 &&
               !memcmp(bytes, abort_line, sizeof(abort_line) - 1);
     return end ? (long)client->searched + 1 : 0;
@@ -63,26 +60,20 @@ static void pmi1_named(struct pmi_client *client, const struct pmi_request *requ
                       refusal ? refusal : "success");
 }
 
-/* Error codes that do not fit into a client's line are left out, rc= tells. */
-static void add_errcodes(struct buf *line, const struct pmi_spawned *spawned)
-{
-    struct buf codes = BUF_INIT;
-    for (size_t i = 0; i < spawned->nerrcodes && codes.len < PMI1_CLIENT_LINE; i++)
-        buf_printf(&codes, "%s%d", i ? "," : " errcodes=", spawned->errcodes[i]);
-    if (line->len + codes.len + 1 < PMI1_CLIENT_LINE)
-        buf_add(line, buf_bytes(&codes), codes.len);
-    buf_free(&codes);
-}
-
 static void pmi1_spawned(struct pmi_client *client, const struct pmi_request *request,
                          const struct pmi_spawned *spawned)
 {
-    struct buf line = BUF_INIT;
+    struct buf line = BUF_INIT, codes = BUF_INIT;
     (void)request;
     buf_printf(&line, "cmd=spawn_result rc=%d", spawned->rc);
-    if (spawned->errcodes)
-        add_errcodes(&line, spawned);
+    /* Error codes that do not fit into a client's line are left out, rc= tells. */
+    for (size_t i = 0; spawned->errcodes && i < spawned->nerrcodes && codes.len < PMI1_CLIENT_LINE;
+         i++)
+        buf_printf(&codes, "%s%d", i ? "," : " errcodes=", spawned->errcodes[i]);
+    if (line.len + codes.len + 1 < PMI1_CLIENT_LINE)
+        buf_add(&line, buf_bytes(&codes), codes.len);
     connection_printf(client, "%s\n", buf_text(&line));
+    buf_free(&codes);
     buf_free(&line);
 }
 

@@ -386,14 +386,6 @@ static const struct command commands[] = {
     {"get_ranks2hosts", RUNNING, .run = run_ranks2hosts}, /* Intel MPI */
 };
 
-static const struct command *pmi1_command_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        if (!strcmp(commands[i].name, name))
-            return &commands[i];
-    return NULL;
-}
-
 static int request_check_state(const struct request *request, unsigned states, struct error *err)
 {
     if (states & (1u << request->client->state))
@@ -409,7 +401,10 @@ static int request_run(struct request *request, struct error *err)
     const char *name = pmi1_line_value(&request->line, "cmd");
     if (!name)
         return request_fail(request, "no cmd= in a PMI-1 request", err);
-    const struct command *command = pmi1_command_find(name);
+    const struct command *command = NULL;
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && !command; i++)
+        if (!strcmp(commands[i].name, name))
+            command = &commands[i];
     if (!command)
         return request_fail(request, "unknown PMI-1 command", err);
     if (request_check_state(request, command->states, err) < 0)

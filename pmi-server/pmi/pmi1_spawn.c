@@ -1,3 +1,4 @@
+/* A spawn request of PMI-1, put together line by line and checked at the end of each block. */
 #include "pmi-server/pmi/pmi1_spawn.h"
 
 #include <stdlib.h>
@@ -58,39 +59,11 @@ void pmi1_spawn_free(struct pmi1_spawn *spawn)
     *spawn = (struct pmi1_spawn){0};
 }
 
-static void texts_add(struct pmi1_texts *texts, const char *text)
-{
-    if ((texts->count & (texts->count - 1)) == 0)
-        texts->list =
-            mem_resize(texts->list, texts->count ? 2 * (size_t)texts->count : 1, sizeof(char *));
-    texts->list[texts->count++] = mem_copy_text(text);
-}
-
 static int spawn_fail(const char *text, const char *what, struct error *err)
 {
     char quote[QUOTE_SIZE];
     return error_set(err, "%s in a spawn request: \"%s\"", what,
                      quote_text(quote, text, strlen(text)));
-}
-
-static int pmi1_spawn_begin(struct pmi1_spawn *spawn, const char *text, struct error *err)
-{
-    if (strcmp(text, "mcmd=spawn") != 0)
-        return spawn_fail(text, "mcmd=spawn is missing", err);
-    spawn->in_block = true;
-    memset(spawn->numbers, 0xff, sizeof(spawn->numbers));
-    if (!spawn->built)
-        spawn->built = spawn_request_new();
-    return 0;
-}
-
-/* A list's field is its prefix and a number. */
-static bool is_list_field(const char *text, size_t name_len, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    if (name_len <= len || strncmp(text, prefix, len) != 0)
-        return false;
-    return strspn(text + len, "0123456789") == name_len - len;
 }
 
 static int spawn_field(struct pmi1_spawn *spawn, const char *text, struct error *err)
@@ -105,9 +78,18 @@ static int spawn_field(struct pmi1_spawn *spawn, const char *text, struct error 
         free(spawn->execname);
         spawn->execname = mem_copy_text(equals + 1);
     }
-    for (size_t i = 0; i < PMI1_SPAWN_LISTS; i++)
-        if (is_list_field(text, len, lists[i].prefix))
-            texts_add(&spawn->texts[i], equals + 1);
+    /* A list's field is its prefix and a number. */
+    for (size_t i = 0; i < PMI1_SPAWN_LISTS; i++) {
+        struct pmi1_texts *texts = &spawn->texts[i];
+        size_t prefix = strlen(lists[i].prefix);
+        if (len <= prefix || strncmp(text, lists[i].prefix, prefix) != 0 ||
+            strspn(text + prefix, "0123456789") != len - prefix)
+            continue;
+        if ((texts->count & (texts->count - 1)) == 0)
+            texts->list = mem_resize(texts->list, texts->count ? 2 * (size_t)texts->count : 1,
+                                     sizeof(char *));
+        texts->list[texts->count++] = mem_copy_text(equals + 1);
+    }
     for (size_t i = 0; i < PMI1_SPAWN_NUMBERS; i++) {
         if (strlen(numbers[i].name) != len || strncmp(text, numbers[i].name, len) != 0)
             continue;
@@ -143,9 +125,12 @@ static int spawn_check(const struct pmi1_spawn *spawn, struct error *err)
     return 0;
 }
 
-/* The block is whole: it goes to the others. */
-static void spawn_keep(struct pmi1_spawn *spawn)
+/* The block is whole: it goes to the others. 1: it was the last. */
+static int spawn_end_block(struct pmi1_spawn *spawn, struct spawn_request **built,
+                           struct error *err)
 {
+    if (spawn_check(spawn, err) < 0)
+        return -1;
     const struct pmi1_texts *texts = spawn->texts;
     struct spawn_request_block *block = spawn_request_add(spawn->built, spawn->execname);
     struct pmi_pairs *preputs = &spawn->built->preputs;
@@ -158,14 +143,6 @@ static void spawn_keep(struct pmi1_spawn *spawn)
         if (!pmi_pairs_value(preputs, texts[PREPUT_KEYS].list[i]))
             pmi_pairs_add(preputs, texts[PREPUT_KEYS].list[i], texts[PREPUT_VALS].list[i]);
     pmi1_spawn_block_free(spawn);
-}
-
-static int spawn_end_block(struct pmi1_spawn *spawn, struct spawn_request **built,
-                           struct error *err)
-{
-    if (spawn_check(spawn, err) < 0)
-        return -1;
-    spawn_keep(spawn);
     spawn->in_block = false;
     spawn->total = spawn->numbers[TOTSPAWNS];
     if (++spawn->block < spawn->total)
@@ -181,9 +158,14 @@ int pmi1_spawn_line(struct pmi1_spawn *spawn, const char *text, struct spawn_req
     spawn->bytes += strlen(text) + 1;
     if (spawn->bytes > PMI1_MAX_SPAWN)
         return error_set(err, "a spawn request of more than %d bytes", PMI1_MAX_SPAWN);
-    if (!spawn->in_block)
-        return pmi1_spawn_begin(spawn, text, err);
-    if (strcmp(text, "endcmd") != 0)
-        return spawn_field(spawn, text, err);
-    return spawn_end_block(spawn, built, err);
+    if (spawn->in_block)
+        return strcmp(text, "endcmd") != 0 ? spawn_field(spawn, text, err)
+                                           : spawn_end_block(spawn, built, err);
+    if (strcmp(text, "mcmd=spawn") != 0)
+        return spawn_fail(text, "mcmd=spawn is missing", err);
+    spawn->in_block = true;
+    memset(spawn->numbers, 0xff, sizeof(spawn->numbers));
+    if (!spawn->built)
+        spawn->built = spawn_request_new();
+    return 0;
 }

@@ -1,3 +1,4 @@
+/* The dialect PMI-2: frames in the input, and the replies to what had to wait. */
 #include "pmi-server/pmi/pmi2.h"
 
 #include <string.h>
@@ -8,14 +9,6 @@
 #include "pmi-server/pmi/quote.h"
 #include "pmi-server/wire/pmi2_frame.h"
 
-static int bad_length(const struct pmi_client *client, struct error *err)
-{
-    char quote[QUOTE_SIZE];
-    return error_set(err, "no length of a PMI-2 request (1 to %d): \"%s\"",
-                     PMI_MAX_REQUEST - PMI2_HEAD,
-                     quote_text(quote, buf_bytes(&client->input), client->input.len));
-}
-
 static long pmi2_next(struct pmi_client *client, bool *urgent, struct error *err)
 {
     static const char abort_body[] = "cmd=abort;";
@@ -23,8 +16,11 @@ static long pmi2_next(struct pmi_client *client, bool *urgent, struct error *err
     if (client->input.len < PMI2_HEAD)
         return 0;
     long len = pmi2_length(bytes);
-    if (len < 0 || len > PMI_MAX_REQUEST - PMI2_HEAD)
-        return bad_length(client, err);
+    if (len < 0 || len > PMI_MAX_REQUEST - PMI2_HEAD) {
+        char quote[QUOTE_SIZE];
+        return error_set(err, "no length of a PMI-2 request (1 to %d): \"%s\"",
+                         PMI_MAX_REQUEST - PMI2_HEAD, quote_text(quote, bytes, client->input.len));
+    }
     if (client->input.len < PMI2_HEAD + (size_t)len)
         return 0;
     *urgent = (size_t)len >= sizeof(abort_body) - 1 &&
@@ -89,26 +85,21 @@ static void pmi2_named(struct pmi_client *client, const struct pmi_request *requ
     pmi2_reply_end(&reply, wrong ? PMI2_RC_OTHER : PMI2_RC_OK, wrong);
 }
 
-/* Libraries have room for so much of a value: error codes that do not fit are left out. */
-static void reply_errcodes(struct pmi2_reply *reply, const struct pmi_spawned *spawned)
-{
-    struct buf codes = BUF_INIT;
-    for (size_t i = 0; i < spawned->nerrcodes && codes.len < PMI_VALLEN_MAX; i++)
-        buf_printf(&codes, "%s%d", i ? "," : "", spawned->errcodes[i]);
-    if (codes.len && codes.len < PMI_VALLEN_MAX)
-        pmi2_reply_text(reply, "errcodes", buf_text(&codes));
-    buf_free(&codes);
-}
-
 static void pmi2_spawned(struct pmi_client *client, const struct pmi_request *request,
                          const struct pmi_spawned *spawned)
 {
     struct pmi2_reply reply = pmi2_reply_begin(client, "spawn", request->tag);
+    struct buf codes = BUF_INIT;
     if (spawned->job)
         pmi2_reply_text(&reply, "jobid", spawned->job);
     pmi2_reply_int(&reply, "nerrs", (long)spawned->nerrcodes);
-    if (spawned->errcodes)
-        reply_errcodes(&reply, spawned);
+    /* Libraries have room for so much of a value: error codes that do not fit are left out. */
+    for (size_t i = 0; spawned->errcodes && i < spawned->nerrcodes && codes.len < PMI_VALLEN_MAX;
+         i++)
+        buf_printf(&codes, "%s%d", i ? "," : "", spawned->errcodes[i]);
+    if (codes.len && codes.len < PMI_VALLEN_MAX)
+        pmi2_reply_text(&reply, "errcodes", buf_text(&codes));
+    buf_free(&codes);
     pmi2_reply_end(&reply, spawned->rc ? PMI2_RC_OTHER : PMI2_RC_OK, spawned->why);
 }
 

@@ -1,3 +1,4 @@
+/* What each request of PMI-2 does: a table, and a function for each row. */
 #include "pmi-server/pmi/pmi2_command.h"
 
 #include <stdio.h>
@@ -316,14 +317,6 @@ static const struct command commands[] = {
     {"job-disconnect", RUNNING, "jobs cannot be connected"},
 };
 
-static const struct command *pmi2_command_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        if (!strcmp(commands[i].name, name))
-            return &commands[i];
-    return NULL;
-}
-
 /* Why the request is against the protocol, or NULL. */
 static const char *request_parse(struct request *request, char *body, size_t len)
 {
@@ -332,7 +325,9 @@ static const char *request_parse(struct request *request, char *body, size_t len
     const char *name = value_of(request, "cmd");
     if (!name)
         return "no cmd= in a PMI-2 request";
-    request->command = pmi2_command_find(name);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && !request->command; i++)
+        if (!strcmp(commands[i].name, name))
+            request->command = &commands[i];
     if (!request->command)
         return "unknown PMI-2 command";
     request->thrid = value_of(request, "thrid");

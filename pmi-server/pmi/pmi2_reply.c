@@ -1,3 +1,4 @@
+/* Replies of PMI-2, written field by field into the client's output. */
 #include "pmi-server/pmi/pmi2_reply.h"
 
 #include <stdlib.h>
@@ -54,20 +55,16 @@ void pmi2_reply_value(struct pmi2_reply *reply, const char *value)
                    fits ? NULL : "value is too long");
 }
 
-/* Reasons may be long, and are for people: the beginning does. */
-static void add_errmsg(struct pmi2_reply *reply, const char *errmsg)
-{
-    char *text = mem_copy_text_n(errmsg, strnlen(errmsg, PMI_VALLEN_MAX - 1));
-    pmi2_reply_text(reply, "errmsg", text);
-    free(text);
-}
-
 void pmi2_reply_end(struct pmi2_reply *reply, enum pmi2_rc rc, const char *errmsg)
 {
     struct buf *output = &reply->client->output;
     pmi2_reply_int(reply, "rc", rc);
-    if (errmsg)
-        add_errmsg(reply, errmsg);
+    if (errmsg) {
+        /* Reasons may be long, and are for people: the beginning does. */
+        char *text = mem_copy_text_n(errmsg, strnlen(errmsg, PMI_VALLEN_MAX - 1));
+        pmi2_reply_text(reply, "errmsg", text);
+        free(text);
+    }
     pmi2_put_length(output->data + output->start + reply->start,
                     output->len - reply->start - PMI2_HEAD);
 }

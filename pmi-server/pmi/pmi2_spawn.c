@@ -1,3 +1,4 @@
+/* A spawn request of PMI-2, out of its frame: a table of fields, which are taken in order. */
 #include "pmi-server/pmi/pmi2_spawn.h"
 
 #include <string.h>
@@ -106,20 +107,16 @@ static const struct {
     {"preputcount", false, take_preputs},
 };
 
-static bool is_field(const char *name, size_t i)
-{
-    size_t len = strlen(fields[i].name);
-    if (!fields[i].numbered)
-        return !strcmp(name, fields[i].name);
-    return !strncmp(name, fields[i].name, len) && name[len] &&
-           strspn(name + len, "0123456789") == strlen(name + len);
-}
-
 static int take_field(struct parse *parse, const char *name, const char *value)
 {
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        if (is_field(name, i))
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        size_t len = strlen(fields[i].name);
+        if (strncmp(name, fields[i].name, len) != 0)
+            continue;
+        const char *rest = name + len;
+        if (fields[i].numbered ? *rest && strspn(rest, "0123456789") == strlen(rest) : !*rest)
             return fields[i].take(parse, value);
+    }
     return 0;
 }
 

@@ -1,3 +1,4 @@
+/* The requests that wait: linked, answered, and those that the owner is asked. */
 #include "pmi-server/pmi/pmi_request.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Untrusted text for error messages. */
 #include "pmi-server/pmi/quote.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The ring: what this node's tasks have brought, packed, and what all nodes said, answered. */
 #include "pmi-server/pmi/ring.h"
 
 #include <stdlib.h>
@@ -72,12 +73,6 @@ static bool unpack_number(const char **at, const char *end, uint32_t *number)
     return true;
 }
 
-static bool unpack_arc(const char **at, const char *end, struct arc *arc)
-{
-    return unpack_number(at, end, &arc->first) && unpack_number(at, end, &arc->count) &&
-           ring_unpack_text(at, end, &arc->left) && ring_unpack_text(at, end, &arc->right);
-}
-
 static int by_first(const void *a, const void *b)
 {
     uint32_t l = ((const struct arc *)a)->first, r = ((const struct arc *)b)->first;
@@ -95,7 +90,9 @@ static struct arc *unpack_arcs(const char *at, size_t len, size_t *count)
             room = room ? room * 2 : 16;
             arcs = mem_resize(arcs, room, sizeof(*arcs));
         }
-        if (!unpack_arc(&at, end, &arcs[*count])) {
+        struct arc *arc = &arcs[*count];
+        if (!unpack_number(&at, end, &arc->first) || !unpack_number(&at, end, &arc->count) ||
+            !ring_unpack_text(&at, end, &arc->left) || !ring_unpack_text(&at, end, &arc->right)) {
             free(arcs);
             return NULL;
         }
@@ -103,18 +100,6 @@ static struct arc *unpack_arcs(const char *at, size_t len, size_t *count)
     if (arcs)
         qsort(arcs, *count, sizeof(*arcs), by_first);
     return arcs;
-}
-
-static void ring_answer(struct pmi_request **members, size_t count, uint32_t place,
-                        const char *left, const char *right)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct pmi_client *client = members[i]->client;
-        if (!client->gone)
-            client->dialect->ring_out(client, members[i], place + (uint32_t)i,
-                                      i ? members[i - 1]->texts[1] : left,
-                                      i + 1 < count ? members[i + 1]->texts[0] : right);
-    }
 }
 
 int ring_take(struct pmi_server *server, const void *bytes, size_t len, struct error *err)
@@ -126,9 +111,15 @@ int ring_take(struct pmi_server *server, const void *bytes, size_t len, struct e
     while (arcs && count && here < narcs && arcs[here].first != members[0]->client->rank)
         place += arcs[here++].count;
     bool good = arcs && count && here < narcs && arcs[here].count == count;
-    if (good)
-        ring_answer(members, count, place, arcs[(here + narcs - 1) % narcs].right,
-                    arcs[(here + 1) % narcs].left);
+    const char *left = good ? arcs[(here + narcs - 1) % narcs].right : NULL;
+    const char *right = good ? arcs[(here + 1) % narcs].left : NULL;
+    for (size_t i = 0; i < count && good; i++) {
+        struct pmi_client *client = members[i]->client;
+        if (!client->gone)
+            client->dialect->ring_out(client, members[i], place + (uint32_t)i,
+                                      i ? members[i - 1]->texts[1] : left,
+                                      i + 1 < count ? members[i + 1]->texts[0] : right);
+    }
     free(arcs);
     free(members);
     return good ? 0 : error_set(err, "what the nodes said of a ring is malformed");

@@ -1,3 +1,4 @@
+/* The server of one group: its barriers and rings, their rounds in the exchange, and who leaves them. */
 #include "pmi-server/pmi/server.h"
 
 #include <inttypes.h>
@@ -96,25 +97,18 @@ bool pmi_server_in_barrier(const struct pmi_server *server, uint32_t *waiting)
     return request;
 }
 
-static bool barrier_stuck(const struct pmi_server *server, const struct barrier *barrier,
-                          uint32_t *missing, uint32_t *waiting)
-{
-    if (!barrier_is_stuck(barrier))
-        return false;
-    const struct pmi_request *request = barrier_waiting(server, barrier);
-    if (!request)
-        return false;
-    *missing = barrier->missing_rank;
-    *waiting = request->client->rank;
-    return true;
-}
-
 bool pmi_server_stuck(const struct pmi_server *server, uint32_t *missing, uint32_t *waiting)
 {
-    struct barrier *at = NULL;
-    while ((at = server_next_barrier(server, at)))
-        if (barrier_stuck(server, at, missing, waiting))
-            return true;
+    const struct barrier *at = NULL;
+    while ((at = server_next_barrier(server, at))) {
+        const struct pmi_request *request =
+            barrier_is_stuck(at) ? barrier_waiting(server, at) : NULL;
+        if (!request)
+            continue;
+        *missing = at->missing_rank;
+        *waiting = request->client->rank;
+        return true;
+    }
     return false;
 }
 
@@ -252,15 +246,6 @@ static bool server_release(struct pmi_server *server, struct barrier *barrier)
     return false;
 }
 
-static struct barrier *server_barrier(struct pmi_server *server, uint64_t id)
-{
-    struct group_barrier *group = id & PMI_GROUP_ROUNDS ? group_barrier_by_id(server, id) : NULL;
-    struct barrier *at = group               ? &group->barrier
-                         : id >= RING_ROUNDS ? &server->ring
-                                             : &server->world;
-    return at->exchanging && barrier_id(at) == id ? at : NULL;
-}
-
 static int barrier_unpack(struct pmi_server *server, const struct barrier *barrier,
                           const void *bytes, size_t len, struct error *err)
 {
@@ -278,7 +263,12 @@ static int barrier_unpack(struct pmi_server *server, const struct barrier *barri
 int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *bytes, size_t len,
                          struct error *err)
 {
-    struct barrier *barrier = server_barrier(server, id);
+    struct group_barrier *group = id & PMI_GROUP_ROUNDS ? group_barrier_by_id(server, id) : NULL;
+    struct barrier *barrier = group               ? &group->barrier
+                              : id >= RING_ROUNDS ? &server->ring
+                                                  : &server->world;
+    if (!barrier->exchanging || barrier_id(barrier) != id)
+        barrier = NULL;
     if (!barrier && !(id & EXCHANGE_PART))
         return error_set(err, "a barrier's end came, but no barrier is complete here");
     if (barrier_unpack(server, barrier, bytes, len, err) < 0)
