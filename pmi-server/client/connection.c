@@ -1,3 +1,4 @@
+/* Bytes to and from a PMI server, for the client libraries: no memory of the launcher's is used, and no exit. */
 #include "pmi-server/client/connection.h"
 
 #include <errno.h>
@@ -68,24 +69,20 @@ void connection_add_bytes(struct connection *conn, const char *bytes, size_t len
     conn->out.len += len;
 }
 
-/* A launcher that has gone must not raise SIGPIPE in somebody's program. PMI_FD is a socket with
- * every launcher known; write() serves the rest. */
-static ssize_t fd_send(int fd, const char *bytes, size_t len)
-{
-    ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
-    return sent < 0 && errno == ENOTSOCK ? write(fd, bytes, len) : sent;
-}
-
 static void fd_wait(int fd, short events)
 {
     struct pollfd poller = {.fd = fd, .events = events};
     poll(&poller, 1, -1);
 }
 
+/* A launcher that has gone must not raise SIGPIPE in somebody's program. PMI_FD is a socket with
+ * every launcher known; write() serves the rest. */
 static bool fd_send_all(int fd, const char *bytes, size_t len)
 {
     while (len) {
-        ssize_t sent = fd_send(fd, bytes, len);
+        ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
+        if (sent < 0 && errno == ENOTSOCK)
+            sent = write(fd, bytes, len);
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             fd_wait(fd, POLLOUT);
         else if (sent < 0 && errno != EINTR)
@@ -106,12 +103,11 @@ bool connection_send(struct connection *conn)
     return !conn->broken;
 }
 
-static bool conn_read(struct connection *conn)
+bool connection_receive(struct connection *conn)
 {
     struct connection_bytes *in = &conn->in;
-    if (in->len > MAX_REPLY || !bytes_room(in, 2048))
-        return false;
-    for (;;) {
+    bool good = !conn->broken && in->len <= MAX_REPLY && bytes_room(in, 2048);
+    while (good) {
         ssize_t got = read(conn->fd, in->data + in->len, in->room - in->len);
         if (got > 0) {
             in->len += (size_t)got;
@@ -119,16 +115,11 @@ static bool conn_read(struct connection *conn)
         }
         if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             fd_wait(conn->fd, POLLIN);
-        else if (got == 0 || errno != EINTR)
-            return false;
+        else
+            good = got < 0 && errno == EINTR;
     }
-}
-
-bool connection_receive(struct connection *conn)
-{
-    if (!conn->broken && !conn_read(conn))
-        conn->broken = true;
-    return !conn->broken;
+    conn->broken = true;
+    return false;
 }
 
 void connection_next(struct connection *conn)

@@ -1,3 +1,4 @@
+/* Frames of PMI-2 over a connection, for libpmi2. */
 #include "pmi-server/client/connection_frame.h"
 
 #include <stdio.h>

@@ -102,20 +102,14 @@ static int libpmi2_check_key(const char *key)
     return strlen(key) < PMI2_MAX_KEYLEN ? PMI2_SUCCESS : PMI2_ERR_INVALID_KEY_LENGTH;
 }
 
-static int check_pair(const char *key, const char *value)
-{
-    int rc = libpmi2_check_key(key);
-    if (rc)
-        return rc;
-    if (!value)
-        return PMI2_ERR_INVALID_VAL;
-    return strlen(value) < PMI2_MAX_VALLEN ? PMI2_SUCCESS : PMI2_ERR_INVALID_VAL_LENGTH;
-}
-
 /* Put a pair: to the launcher with that command, or into a singleton's pairs. */
 static int put_pair(const char *command, struct pair **single, const char *key, const char *value)
 {
-    int rc = check_pair(key, value);
+    int rc = libpmi2_check_key(key);
+    if (!rc && !value)
+        rc = PMI2_ERR_INVALID_VAL;
+    if (!rc && strlen(value) >= PMI2_MAX_VALLEN)
+        rc = PMI2_ERR_INVALID_VAL_LENGTH;
     if (!rc)
         rc = session_enter();
     if (rc)
@@ -186,21 +180,6 @@ int PMI2_KVS_Get(const char *jobid, int src_pmi_id, const char key[], char value
 
 /* ---- attributes ---- */
 
-/* Inside: *value as ask_value() has it. */
-static int get_attribute(const char *command, const struct pair *single, const char *name,
-                         const char *wait, const char **value)
-{
-    if (session.state == SESSION_SINGLE) {
-        *value = pairs_get(single, name);
-        return *value || !wait || *wait == 'F' ? PMI2_SUCCESS : PMI2_FAIL; /* who should put it? */
-    }
-    pmi2_begin(command);
-    connection_frame_text(&session.conn, "key", name);
-    if (wait)
-        connection_frame_text(&session.conn, "wait", wait);
-    return ask_value(value);
-}
-
 static int get_text(const char *command, struct pair *const *single, const char *name,
                     const char *wait, char *to, int room, int *found)
 {
@@ -212,7 +191,17 @@ static int get_text(const char *command, struct pair *const *single, const char 
         rc = session_enter();
     if (rc)
         return rc;
-    rc = get_attribute(command, *single, name, wait, &value);
+    if (session.state == SESSION_SINGLE) {
+        value = pairs_get(*single, name);
+        if (!value && wait && *wait != 'F') /* who should put it? */
+            rc = PMI2_FAIL;
+    } else {
+        pmi2_begin(command);
+        connection_frame_text(&session.conn, "key", name);
+        if (wait)
+            connection_frame_text(&session.conn, "wait", wait);
+        rc = ask_value(&value);
+    }
     if (rc)
         return session_leave(rc);
     *found = value != NULL;

@@ -121,16 +121,6 @@ static bool are_pairs(const PMI2_keyval_t pairs[], int count)
     return true;
 }
 
-static bool are_texts(const char **texts, int count)
-{
-    if (count < 0 || (count && !texts))
-        return false;
-    for (int i = 0; i < count; i++)
-        if (!texts[i])
-            return false;
-    return true;
-}
-
 static void libpmi2_spawn_add_pairs(const char *key, const char *val, const PMI2_keyval_t pairs[],
                                     int count)
 {
@@ -176,8 +166,13 @@ static struct part libpmi2_spawn_part_at(int i, const char *cmds[], int argcs[],
 
 static bool libpmi2_spawn_part_is_good(const struct part *part)
 {
-    return part->cmd && part->maxprocs >= 1 && are_texts(part->argv, part->argc) &&
-           are_pairs(part->info, part->ninfo);
+    if (!part->cmd || part->maxprocs < 1 || part->argc < 0 || (part->argc && !part->argv) ||
+        !are_pairs(part->info, part->ninfo))
+        return false;
+    for (int i = 0; i < part->argc; i++)
+        if (!part->argv[i])
+            return false;
+    return true;
 }
 
 int PMI2_Job_Spawn(int count, const char *cmds[], int argcs[], const char **argvs[],

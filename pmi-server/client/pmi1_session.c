@@ -1,3 +1,4 @@
+/* The session of libpmi: its beginning and its end, and the pairs of the key-value space. */
 #include "pmi-server/client/pmi1_session.h"
 
 #include <stdio.h>
@@ -25,42 +26,9 @@ static int environment_int(const char *name, int min, int *value)
     return text && number_parse_int(text, value) && *value >= min ? PMI_SUCCESS : PMI_FAIL;
 }
 
-static int pmi1_greet(void)
-{
-    int version;
-    connection_add(&session.conn, "cmd=init pmi_version=1 pmi_subversion=1\n");
-    if (pmi1_ask("response_to_init"))
-        return PMI_FAIL;
-    if (pmi1_line_int(&pmi1_session.reply, "pmi_version", &version) && version != 1)
-        return PMI_FAIL;
-    return PMI_SUCCESS;
-}
-
 static int reply_max(const char *name, int *max)
 {
     return pmi1_line_int(&pmi1_session.reply, name, max) && *max > 1 ? PMI_SUCCESS : PMI_FAIL;
-}
-
-static int pmi1_ask_maxes(void)
-{
-    connection_add(&session.conn, "cmd=get_maxes\n");
-    if (pmi1_ask("maxes") || reply_max("kvsname_max", &pmi1_session.name_max) ||
-        reply_max("keylen_max", &pmi1_session.key_max) ||
-        reply_max("vallen_max", &pmi1_session.value_max))
-        return PMI_FAIL;
-    return PMI_SUCCESS;
-}
-
-static int pmi1_ask_name(void)
-{
-    connection_add(&session.conn, "cmd=get_my_kvsname\n");
-    if (pmi1_ask("my_kvsname"))
-        return PMI_FAIL;
-    const char *name = pmi1_line_value(&pmi1_session.reply, "kvsname");
-    if (!name || strlen(name) >= (size_t)pmi1_session.name_max)
-        return PMI_FAIL;
-    pmi1_session.name = strdup(name);
-    return pmi1_session.name ? PMI_SUCCESS : PMI_FAIL;
 }
 
 static int pmi1_environment(void)
@@ -75,9 +43,27 @@ static int pmi1_environment(void)
 
 static int pmi1_start_wire(void)
 {
+    const struct pmi1_line *reply = &pmi1_session.reply;
+    int version;
     /* PMI_Abort() of another thread tells the launcher from here on. */
     session.state = SESSION_WIRE;
-    return pmi1_greet() || pmi1_ask_maxes() || pmi1_ask_name() ? PMI_FAIL : PMI_SUCCESS;
+    connection_add(&session.conn, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    if (pmi1_ask("response_to_init") ||
+        (pmi1_line_int(reply, "pmi_version", &version) && version != 1))
+        return PMI_FAIL;
+    connection_add(&session.conn, "cmd=get_maxes\n");
+    if (pmi1_ask("maxes") || reply_max("kvsname_max", &pmi1_session.name_max) ||
+        reply_max("keylen_max", &pmi1_session.key_max) ||
+        reply_max("vallen_max", &pmi1_session.value_max))
+        return PMI_FAIL;
+    connection_add(&session.conn, "cmd=get_my_kvsname\n");
+    if (pmi1_ask("my_kvsname"))
+        return PMI_FAIL;
+    const char *name = pmi1_line_value(reply, "kvsname");
+    if (!name || strlen(name) >= (size_t)pmi1_session.name_max)
+        return PMI_FAIL;
+    pmi1_session.name = strdup(name);
+    return pmi1_session.name ? PMI_SUCCESS : PMI_FAIL;
 }
 
 static int pmi1_start_single(void)

@@ -1,3 +1,4 @@
+/* The session of libpmi2: its beginning and its end. */
 #include "pmi-server/client/pmi2_session.h"
 
 #include <stdlib.h>
@@ -32,40 +33,31 @@ int pmi2_ask(void)
     return rc ? PMI2_ERR_OTHER : PMI2_SUCCESS;
 }
 
-static int pmi2_greet(void)
+static int pmi2_start_wire(void)
 {
     struct connection *conn = &session.conn;
-    struct pmi1_line reply;
+    struct pmi1_line greeted;
     int version;
-    connection_add(conn, "cmd=init pmi_version=2 pmi_subversion=0\n");
-    if (connection_line_ask(conn, "response_to_init", &reply) < 0 ||
-        !connection_line_succeeded(&reply))
+    connection_add(conn, "cmd=init pmi_version=2 pmi_subversion=0\n"); /* a line of PMI-1 */
+    if (connection_line_ask(conn, "response_to_init", &greeted) < 0 ||
+        !connection_line_succeeded(&greeted) || !pmi1_line_int(&greeted, "pmi_version", &version) ||
+        version != 2)
         return PMI2_FAIL;
-    return pmi1_line_int(&reply, "pmi_version", &version) && version == 2 ? PMI2_SUCCESS
-                                                                          : PMI2_FAIL;
-}
-
-static int pmi2_fullinit(void)
-{
     const char *job = getenv("PMI_JOBID"), *rank = getenv("PMI_RANK");
     pmi2_begin("fullinit");
     if (job) /* srun gives one, and ends a task that does not tell it again */
-        connection_frame_text(&session.conn, "pmijobid", job);
+        connection_frame_text(conn, "pmijobid", job);
     if (rank)
-        connection_frame_text(&session.conn, "pmirank", rank);
-    connection_frame_text(&session.conn, "threaded", "FALSE");
-    if (pmi2_ask() || !pmi2_int(&pmi2_session.reply, "rank", &session.rank) ||
-        !pmi2_int(&pmi2_session.reply, "size", &session.size))
+        connection_frame_text(conn, "pmirank", rank);
+    connection_frame_text(conn, "threaded", "FALSE");
+    const struct pmi2_frame *reply = &pmi2_session.reply;
+    if (pmi2_ask() || !pmi2_int(reply, "rank", &session.rank) ||
+        !pmi2_int(reply, "size", &session.size))
         return PMI2_FAIL;
-    if (!pmi2_int(&pmi2_session.reply, "appnum", &pmi2_session.appnum))
+    if (!pmi2_int(reply, "appnum", &pmi2_session.appnum))
         pmi2_session.appnum = -1;
-    session.spawned = pmi2_value(&pmi2_session.reply, "spawner-jobid") != NULL;
+    session.spawned = pmi2_value(reply, "spawner-jobid") != NULL;
     return PMI2_SUCCESS;
-}
-
-static int pmi2_start_wire(void)
-{
-    return pmi2_greet() || pmi2_fullinit() ? PMI2_FAIL : PMI2_SUCCESS;
 }
 
 static int pmi2_start_single(void)

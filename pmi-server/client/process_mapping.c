@@ -1,3 +1,4 @@
+/* The ranks of a node, out of PMI_process_mapping: passes over the text, which nothing is kept of. */
 #include "pmi-server/client/process_mapping.h"
 
 #include <ctype.h>
@@ -32,20 +33,16 @@ static bool parse_number(const char **at, uint64_t *number)
     return true;
 }
 
-static bool parse_block(const char **at, struct block *block)
-{
-    return parse_text(at, ",(") && parse_number(at, &block->node) && parse_text(at, ",") &&
-           parse_number(at, &block->nnodes) && parse_text(at, ",") &&
-           parse_number(at, &block->ppn) && parse_text(at, ")");
-}
-
 /* Step through the blocks: false at the end and at what is no block. */
 static bool next_block(const char **at, struct block *block, bool *malformed)
 {
     if (!strcmp(*at, ")"))
         return false;
-    *malformed = !parse_block(at, block);
-    return !*malformed;
+    bool good = parse_text(at, ",(") && parse_number(at, &block->node) && parse_text(at, ",") &&
+                parse_number(at, &block->nnodes) && parse_text(at, ",") &&
+                parse_number(at, &block->ppn) && parse_text(at, ")");
+    *malformed = !good;
+    return good;
 }
 
 #define HEAD "(vector"

@@ -1,3 +1,4 @@
+/* The session of a client library: locked, started as the environment says, ended. */
 #include "pmi-server/client/session.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Rounds of one vertex: open ones in a table by id, each gathered until it is whole. */
 #include "pmi-server/exchange/exchange.h"
 
 #include <inttypes.h>
@@ -76,26 +77,22 @@ static void link_round(struct exchange *exchange, struct round *round)
     *bucket = round;
 }
 
-static void exchange_grow(struct exchange *exchange)
-{
-    struct round **old = exchange->buckets, *next;
-    size_t nold = exchange->nbuckets;
-    exchange->nbuckets = nold ? nold * 2 : 4;
-    exchange->buckets = mem_array(exchange->nbuckets, sizeof(*exchange->buckets));
-    for (size_t i = 0; i < nold; i++)
-        for (struct round *round = old[i]; round; round = next) {
-            next = round->next;
-            link_round(exchange, round);
-        }
-    free(old);
-}
-
 static struct round *exchange_open(struct exchange *exchange, uint64_t id)
 {
     struct round *round = mem_alloc(sizeof(*round));
     *round = (struct round){.id = id};
-    if (++exchange->count > exchange->nbuckets)
-        exchange_grow(exchange);
+    if (++exchange->count > exchange->nbuckets) {
+        struct round **old = exchange->buckets;
+        size_t nold = exchange->nbuckets;
+        exchange->nbuckets = nold ? nold * 2 : 4;
+        exchange->buckets = mem_array(exchange->nbuckets, sizeof(*exchange->buckets));
+        for (size_t i = 0; i < nold; i++)
+            for (struct round *one = old[i], *next; one; one = next) {
+                next = one->next;
+                link_round(exchange, one);
+            }
+        free(old);
+    }
     link_round(exchange, round);
     return round;
 }
@@ -150,30 +147,24 @@ static void exchange_gathered(struct exchange *exchange, struct round *round, co
     exchange_finish(exchange, id, bytes, len);
 }
 
-static int exchange_check_size(const struct exchange *exchange, const struct round *round,
-                               size_t len, struct error *err)
+/* So much weight may still enter a round of so many nodes, and so many bytes. */
+static int exchange_check_weight(const struct exchange *exchange, const struct round *round,
+                                 uint64_t id, uint32_t weight, uint32_t nnodes, size_t len,
+                                 struct error *err)
 {
+    uint32_t have = round ? round->weight : 0;
     size_t all = len + (round ? round->bytes.len : 0);
+    if (!weight || weight > nnodes - have)
+        return error_set(err,
+                         "exchange round 0x%" PRIx64 ": weight %" PRIu32 " entered, but %" PRIu32
+                         " of %" PRIu32 " nodes are missing",
+                         id, weight, nnodes - have, nnodes);
     if (exchange->total == 1 || all <= EXCHANGE_MAX)
         return 0;
     return error_set(err,
                      "tasks exchange %zu bytes at once, and at most %u are carried between hosts: "
                      "what is fetched when it is wanted need not be exchanged",
                      all, EXCHANGE_MAX);
-}
-
-static int exchange_check_entry(const struct exchange *exchange, const struct round *round,
-                                uint64_t id, uint32_t weight, size_t len, struct error *err)
-{
-    if ((round && round->sent) || (!round && exchange_is_over(exchange, id)))
-        return error_set(err, "exchange round 0x%" PRIx64 ": entered after it was over", id);
-    uint32_t have = round ? round->weight : 0;
-    if (!weight || weight > exchange->subtree - have)
-        return error_set(err,
-                         "exchange round 0x%" PRIx64 ": weight %" PRIu32 " entered, but %" PRIu32
-                         " of %" PRIu32 " nodes are missing",
-                         id, weight, exchange->subtree - have, exchange->subtree);
-    return exchange_check_size(exchange, round, len, err);
 }
 
 /* ---- rounds of some nodes ---- */
@@ -198,13 +189,7 @@ static int part_check(const struct exchange *exchange, const struct round *round
                          "exchange round 0x%" PRIx64 ": one node says that %" PRIu32
                          " take part, others something else",
                          id, nnodes);
-    uint32_t have = round ? round->weight : 0;
-    if (!weight || weight > nnodes - have)
-        return error_set(err,
-                         "exchange round 0x%" PRIx64 ": weight %" PRIu32 " entered, but %" PRIu32
-                         " of %" PRIu32 " nodes are missing",
-                         id, weight, nnodes - have, nnodes);
-    return exchange_check_size(exchange, round, len, err);
+    return exchange_check_weight(exchange, round, id, weight, nnodes, len, err);
 }
 
 /* At the root alone is anything gathered. */
@@ -251,7 +236,9 @@ int exchange_enter(struct exchange *exchange, uint64_t id, uint32_t weight, cons
     if (id & EXCHANGE_PART)
         return part_enter(exchange, id, weight, bytes, len, err);
     struct round *round = exchange_find(exchange, id);
-    if (exchange_check_entry(exchange, round, id, weight, len, err) < 0)
+    if ((round && round->sent) || (!round && exchange_is_over(exchange, id)))
+        return error_set(err, "exchange round 0x%" PRIx64 ": entered after it was over", id);
+    if (exchange_check_weight(exchange, round, id, weight, exchange->subtree, len, err) < 0)
         return -1;
     if (!round)
         round = exchange_open(exchange, id);

@@ -1,3 +1,4 @@
+/* What hosts and the service say to each other: the fields that all or several messages have. */
 #include "pmi-server/protocol/message.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Posts of openpmix's hosts, written and read. */
 #include "pmi-server/protocol/modex_message.h"
 
 #include <string.h>
@@ -18,18 +19,6 @@ void modex_message_write(struct buf *out, const struct modex_message *message)
     buf_add(out, message->bytes, message->len);
 }
 
-static void read_key(struct pack *in, char *key)
-{
-    size_t len;
-    const char *bytes = pack_bytes(in, &len);
-    if (len > MODEX_MESSAGE_KEY_MAX || memchr(bytes, 0, len)) {
-        in->bad = true;
-        len = 0;
-    }
-    memcpy(key, bytes, len);
-    key[len] = '\0';
-}
-
 int modex_message_read(struct modex_message *message, const void *bytes, size_t len)
 {
     struct pack in = pack_of(bytes, len);
@@ -37,7 +26,10 @@ int modex_message_read(struct modex_message *message, const void *bytes, size_t 
     if (message->kind == MODEX_MESSAGE_ASK) {
         message->rank = pack_u32(&in);
         message->wait = pack_u32(&in);
-        read_key(&in, message->key);
+        const char *key = pack_bytes(&in, &len);
+        if (len > MODEX_MESSAGE_KEY_MAX || memchr(key, 0, len))
+            return -1;
+        memcpy(message->key, key, len); /* and a zero byte, as all of it was */
         return pack_ends(&in) ? 0 : -1;
     }
     message->status = (int32_t)pack_u32(&in);

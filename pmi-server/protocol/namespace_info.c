@@ -1,3 +1,4 @@
+/* A description of a job, written by the service and read by hosts. */
 #include "pmi-server/protocol/namespace_info.h"
 
 #include <stdlib.h>
@@ -7,17 +8,6 @@
 #include "pmi-server/protocol/message.h"
 
 /* ---- written ---- */
-
-static void put_map(struct buf *out, const struct taskmap *map)
-{
-    pack_put_u32(out, (uint32_t)map->nblocks);
-    for (size_t i = 0; i < map->nblocks; i++) {
-        pack_put_u32(out, map->blocks[i].node);
-        pack_put_u32(out, map->blocks[i].nnodes);
-        pack_put_u32(out, map->blocks[i].ppn);
-        pack_put_u32(out, map->blocks[i].repeat);
-    }
-}
 
 static void namespace_info_put_app(struct buf *out, const struct namespace_app *app)
 {
@@ -43,7 +33,14 @@ void namespace_info_put(struct buf *out, const struct namespace_facts *job)
     pack_put_text(out, job->map_by);
     pack_put_text(out, job->rank_by);
     pack_put_text(out, job->bind_to);
-    put_map(out, job->map);
+    pack_put_u32(out, (uint32_t)job->map->nblocks);
+    for (size_t i = 0; i < job->map->nblocks; i++) {
+        const struct taskmap_block *block = &job->map->blocks[i];
+        pack_put_u32(out, block->node);
+        pack_put_u32(out, block->nnodes);
+        pack_put_u32(out, block->ppn);
+        pack_put_u32(out, block->repeat);
+    }
     pack_put_u32(out, job->map->nnodes);
     for (uint32_t i = 0; i < job->map->nnodes; i++)
         pack_put_text(out, job->hosts[i]);
@@ -103,8 +100,10 @@ static void read_apps(struct pack *in, struct namespace_facts *job)
     job->apps = apps;
 }
 
-static void read_job(struct pack *in, struct namespace_facts *job)
+struct namespace_info *namespace_info_read(struct pack *in)
 {
+    struct namespace_info *description = mem_alloc(sizeof(*description));
+    struct namespace_facts *job = &description->job;
     uint32_t nhosts;
     job->name = pack_get_text(in);
     job->spawner = text_or_null(in);
@@ -119,12 +118,6 @@ static void read_job(struct pack *in, struct namespace_facts *job)
     if (nhosts != job->map->nnodes || !job->name[0] || strlen(job->name) > SERVICE_NAME_MAX)
         in->bad = true;
     read_apps(in, job);
-}
-
-struct namespace_info *namespace_info_read(struct pack *in)
-{
-    struct namespace_info *description = mem_alloc(sizeof(*description));
-    read_job(in, &description->job);
     if (!in->bad)
         return description;
     namespace_info_free(description);

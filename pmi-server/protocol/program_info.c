@@ -1,3 +1,4 @@
+/* The answer to REQUEST_QUERY, read. The service writes it (service/query.c). */
 #include "pmi-server/protocol/program_info.h"
 
 #include <stdlib.h>
@@ -6,17 +7,6 @@
 #include "base/mem.h"
 
 #define JOB_BYTES 40 /* no description is shorter */
-
-static void read_jobs(struct pack *in, struct program_info *view)
-{
-    view->njobs = pack_count(in, JOB_BYTES);
-    view->jobs = mem_array(view->njobs, sizeof(*view->jobs));
-    for (uint32_t i = 0; i < view->njobs && !in->bad; i++) {
-        view->jobs[i].description = namespace_info_read(in);
-        if (!view->jobs[i].description)
-            in->bad = true;
-    }
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -60,7 +50,13 @@ struct program_info *program_info_read(struct pack *in)
     view->slots = pack_u32(in);
     view->left = pack_u64(in);
     view->hosts = pack_get_text(in);
-    read_jobs(in, view);
+    view->njobs = pack_count(in, JOB_BYTES);
+    view->jobs = mem_array(view->njobs, sizeof(*view->jobs));
+    for (uint32_t i = 0; i < view->njobs && !in->bad; i++) {
+        view->jobs[i].description = namespace_info_read(in);
+        if (!view->jobs[i].description)
+            in->bad = true;
+    }
     uint32_t count = in->bad ? 0 : pack_count(in, 8);
     for (uint32_t i = 0; i < count && !in->bad; i++)
         read_table(in, view);

@@ -1,3 +1,4 @@
+/* A spawn request, built piece by piece by the dialects of PMI and by PMIx's host. */
 #include "pmi-server/protocol/spawn_request.h"
 
 #include <stdbool.h>
@@ -20,20 +21,17 @@ static void pairs_free(struct pmi_pairs *pairs)
     free(pairs->list);
 }
 
-static void spawn_request_block_free(struct spawn_request_block *block)
-{
-    for (size_t i = 0; i < block->argc; i++)
-        free(block->argv[i]);
-    free(block->argv);
-    pairs_free(&block->infos);
-}
-
 void spawn_request_free(struct spawn_request *spawn)
 {
     if (!spawn)
         return;
-    for (size_t i = 0; i < spawn->nblocks; i++)
-        spawn_request_block_free(&spawn->blocks[i]);
+    for (size_t i = 0; i < spawn->nblocks; i++) {
+        struct spawn_request_block *block = &spawn->blocks[i];
+        for (size_t k = 0; k < block->argc; k++)
+            free(block->argv[k]);
+        free(block->argv);
+        pairs_free(&block->infos);
+    }
     free(spawn->blocks);
     pairs_free(&spawn->preputs);
     free(spawn);

@@ -1,3 +1,4 @@
+/* Tables of tasks: written by nodes, passed on by the service, read by hosts. */
 #include "pmi-server/protocol/task_states.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Lines of PMI-1, taken apart in place. */
 #include "pmi-server/wire/pmi1_line.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Frames of PMI-2, taken apart in place. */
 #include "pmi-server/wire/pmi2_frame.h"
 
 #include <ctype.h>
