@@ -51,41 +51,29 @@ int PMI_Abort(int exit_code, const char error_msg[])
     exit(exit_code);
 }
 
-/* Hand out one number of the session. */
-static int libpmi_get_number(int *to, const int *from)
-{
-    if (!to)
-        return PMI_ERR_INVALID_ARG;
-    int rc = session_enter();
-    if (rc)
-        return rc;
-    *to = *from;
-    return session_leave(PMI_SUCCESS);
-}
-
 int PMI_Get_size(int *size)
 {
-    return libpmi_get_number(size, &session.size);
+    return session_number(size, &session.size);
 }
 
 int PMI_Get_rank(int *rank)
 {
-    return libpmi_get_number(rank, &session.rank);
+    return session_number(rank, &session.rank);
 }
 
 int PMI_KVS_Get_name_length_max(int *length)
 {
-    return libpmi_get_number(length, &pmi1_session.name_max);
+    return session_number(length, &pmi1_session.name_max);
 }
 
 int PMI_KVS_Get_key_length_max(int *length)
 {
-    return libpmi_get_number(length, &pmi1_session.key_max);
+    return session_number(length, &pmi1_session.key_max);
 }
 
 int PMI_KVS_Get_value_length_max(int *length)
 {
-    return libpmi_get_number(length, &pmi1_session.value_max);
+    return session_number(length, &pmi1_session.value_max);
 }
 
 int PMI_Get_id_length_max(int *length)

@@ -52,26 +52,14 @@ int PMI2_Abort(int flag, const char msg[])
     exit(flag);
 }
 
-/* Hand out one number of the session. */
-static int libpmi2_get_number(int *to, const int *from)
-{
-    if (!to)
-        return PMI2_ERR_INVALID_ARG;
-    int rc = session_enter();
-    if (rc)
-        return rc;
-    *to = *from;
-    return session_leave(PMI2_SUCCESS);
-}
-
 int PMI2_Job_GetRank(int *rank)
 {
-    return libpmi2_get_number(rank, &session.rank);
+    return session_number(rank, &session.rank);
 }
 
 int PMI2_Info_GetSize(int *size)
 {
-    return libpmi2_get_number(size, &session.size);
+    return session_number(size, &session.size);
 }
 
 int PMI2_Job_GetId(char jobid[], int jobid_size)

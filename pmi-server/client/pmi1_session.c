@@ -9,7 +9,9 @@
 #include "base/number.h"
 #include "pmi-server/client/pmi.h"
 
-_Static_assert(PMI_FAIL == SESSION_FAIL && PMI_ERR_INIT == SESSION_ERR_INIT, "codes of pmi.h");
+_Static_assert(PMI_FAIL == SESSION_FAIL && PMI_ERR_INIT == SESSION_ERR_INIT &&
+                   PMI_ERR_INVALID_ARG == SESSION_ERR_INVALID_ARG,
+               "codes of pmi.h");
 
 struct pmi1_session pmi1_session;
 

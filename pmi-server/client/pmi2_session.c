@@ -6,7 +6,9 @@
 
 #include "pmi-server/client/pmi2.h"
 
-_Static_assert(PMI2_FAIL == SESSION_FAIL && PMI2_ERR_INIT == SESSION_ERR_INIT, "codes of pmi2.h");
+_Static_assert(PMI2_FAIL == SESSION_FAIL && PMI2_ERR_INIT == SESSION_ERR_INIT &&
+                   PMI2_ERR_INVALID_ARG == SESSION_ERR_INVALID_ARG,
+               "codes of pmi2.h");
 
 struct pmi2_session pmi2_session;
 

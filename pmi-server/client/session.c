@@ -37,6 +37,17 @@ int session_enter_wire(void)
     return rc;
 }
 
+int session_number(int *to, const int *from)
+{
+    if (!to)
+        return SESSION_ERR_INVALID_ARG;
+    int rc = session_enter();
+    if (rc)
+        return rc;
+    *to = *from;
+    return session_leave(SESSION_SUCCESS);
+}
+
 static int session_start_wire(const struct session_protocol *protocol, const char *text)
 {
     int fd;

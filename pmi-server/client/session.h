@@ -12,7 +12,12 @@
 #include "pmi-server/client/connection.h"
 
 /* As both APIs have them. */
-enum { SESSION_SUCCESS = 0, SESSION_FAIL = -1, SESSION_ERR_INIT = 1 };
+enum {
+    SESSION_SUCCESS = 0,
+    SESSION_FAIL = -1,
+    SESSION_ERR_INIT = 1,
+    SESSION_ERR_INVALID_ARG = 3,
+};
 
 /* These return 0, or an error. */
 struct session_protocol {
@@ -40,6 +45,9 @@ int session_enter(void);
 int session_enter_wire(void);
 /* Unlock; returns rc. */
 int session_leave(int rc);
+
+/* Enters, copies one number of the session, and leaves. SESSION_ERR_INVALID_ARG: `to` is NULL. */
+int session_number(int *to, const int *from);
 
 /* These are for whoever is inside. */
 /* As the environment says (PMI_FD, ...), if it has not been started. */
