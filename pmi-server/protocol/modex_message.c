@@ -22,7 +22,8 @@ void modex_message_write(struct buf *out, const struct modex_message *message)
 int modex_message_read(struct modex_message *message, const void *bytes, size_t len)
 {
     struct pack in = pack_of(bytes, len);
-    *message = (struct modex_message){.kind = pack_u8(&in), .token = pack_u64(&in)};
+    *message = (struct modex_message){.kind = pack_u8(&in)};
+    message->token = pack_u64(&in);
     if (message->kind == MODEX_MESSAGE_ASK) {
         message->rank = pack_u32(&in);
         message->wait = pack_u32(&in);

@@ -66,7 +66,11 @@ static struct taskmap *read_map(struct pack *in)
     struct taskmap *map = taskmap_new();
     uint32_t count = pack_count(in, sizeof(struct taskmap_block));
     for (uint32_t i = 0; i < count && !in->bad; i++) {
-        struct taskmap_block block = {pack_u32(in), pack_u32(in), pack_u32(in), pack_u32(in)};
+        struct taskmap_block block;
+        block.node = pack_u32(in);
+        block.nnodes = pack_u32(in);
+        block.ppn = pack_u32(in);
+        block.repeat = pack_u32(in);
         if (taskmap_append_block(map, block, NULL) < 0)
             in->bad = true;
     }
