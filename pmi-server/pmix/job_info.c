@@ -104,17 +104,6 @@ static void job_info_put_peers(struct info_list *infos, const struct pmix_namesp
     buf_free(&peers);
 }
 
-static void put_node(struct info_list *infos, const struct pmix_namespace_config *config)
-{
-    struct info_list node = {0};
-    info_text(&node, PMIX_HOSTNAME, config->hosts[config->node]); /* first: what it is about */
-    info_u32(&node, PMIX_NODEID, config->node);
-    job_info_put_peers(&node, config);
-    info_bool(&node, PMIX_NODE_OVERSUBSCRIBED, config->oversubscribed);
-    info_array(infos, PMIX_NODE_INFO_ARRAY, &node);
-    info_text(infos, PMIX_HWLOC_XML_V2, config->topology);
-}
-
 /* ---- parts of the job ---- */
 
 static void job_info_put_app(struct info_list *infos, uint32_t number,
@@ -191,8 +180,14 @@ static pmix_status_t make_job(struct info_list *infos, struct pmix_host *host,
         return status;
     job_info_put_job(infos, config);
     if (config->nlocals) {
+        struct info_list node = {0};
         job_info_put_peers(infos, config);
-        put_node(infos, config);
+        info_text(&node, PMIX_HOSTNAME, config->hosts[config->node]); /* first: what it is about */
+        info_u32(&node, PMIX_NODEID, config->node);
+        job_info_put_peers(&node, config);
+        info_bool(&node, PMIX_NODE_OVERSUBSCRIBED, config->oversubscribed);
+        info_array(infos, PMIX_NODE_INFO_ARRAY, &node);
+        info_text(infos, PMIX_HWLOC_XML_V2, config->topology);
     }
     for (uint32_t i = 0; i < config->napps; i++)
         job_info_put_app(infos, i, &config->apps[i]);

@@ -41,29 +41,24 @@ static pmix_status_t set_state(void *client, enum pmi_state state)
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Programs that speak no PMIx, after all, leave no directory to be removed. openpmix outlives the owner: who
- * connects once that has left gets none, as nobody would remove it. */
-static void make_directories(const pmix_proc_t *proc, struct pmix_job *job)
-{
-    struct pmix_host *host = job->host;
-    if (atomic_exchange(&job->connected, true))
-        return;
-    pthread_mutex_lock(&host->owner_lock);
-    if (host->owner_left)
-        ;
-    else if (host->ops->make_directory(host->arg) < 0)
-        upcall_queue_push(log_no_directory(proc, host->tmpdir, errno));
-    else if (job->tmpdir && directory_make_private(job->tmpdir) < 0)
-        upcall_queue_push(log_no_directory(proc, job->tmpdir, errno));
-    pthread_mutex_unlock(&host->owner_lock);
-}
-
 static pmix_status_t client_connected2(const pmix_proc_t *proc, void *client, pmix_info_t info[],
                                        size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
     (void)info, (void)ninfo, (void)done, (void)cbdata;
-    if (client)
-        make_directories(proc, ((struct client *)client)->job);
+    struct pmix_job *job = client ? ((struct client *)client)->job : NULL;
+    if (job && !atomic_exchange(&job->connected, true)) {
+        /* Programs that speak no PMIx, after all, leave no directory to be removed. openpmix outlives the
+         * owner: who connects once that has left gets none, as nobody would remove it. */
+        struct pmix_host *host = job->host;
+        pthread_mutex_lock(&host->owner_lock);
+        if (host->owner_left)
+            ;
+        else if (host->ops->make_directory(host->arg) < 0)
+            upcall_queue_push(log_no_directory(proc, host->tmpdir, errno));
+        else if (job->tmpdir && directory_make_private(job->tmpdir) < 0)
+            upcall_queue_push(log_no_directory(proc, job->tmpdir, errno));
+        pthread_mutex_unlock(&host->owner_lock);
+    }
     return set_state(client, PMI_RUNNING);
 }
 

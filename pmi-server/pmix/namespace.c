@@ -47,20 +47,6 @@ static struct pmix_job *job_make(struct pmix_host *host, const struct pmix_names
     return job;
 }
 
-/* What openpmix and this host can serve. */
-static int namespace_check(struct pmix_host *host, const struct pmix_namespace_config *config,
-                           struct error *err)
-{
-    if (!config->name[0] || strlen(config->name) > PMIX_MAX_NSLEN)
-        return error_set(err, "a PMIx namespace's name has 1 to %d bytes: \"%s\"", PMIX_MAX_NSLEN,
-                         config->name);
-    if (namespace_find(host, config->name))
-        return error_set(err, "there is a PMIx namespace \"%s\" already", config->name);
-    if (config->node >= config->map->nnodes)
-        return error_set(err, "PMIx namespace \"%s\" has no node %u", config->name, config->node);
-    return 0;
-}
-
 pmix_proc_t namespace_proc(const struct pmix_job *job, uint32_t rank)
 {
     pmix_proc_t proc = {.rank = rank};
@@ -107,8 +93,19 @@ struct pmix_job *pmix_namespace_new(struct pmix_host *host,
                                     const struct pmix_namespace_config *config, void *owner_data,
                                     struct error *err)
 {
-    if (namespace_check(host, config, err))
+    if (!config->name[0] || strlen(config->name) > PMIX_MAX_NSLEN) {
+        error_set(err, "a PMIx namespace's name has 1 to %d bytes: \"%s\"", PMIX_MAX_NSLEN,
+                  config->name);
         return NULL;
+    }
+    if (namespace_find(host, config->name)) {
+        error_set(err, "there is a PMIx namespace \"%s\" already", config->name);
+        return NULL;
+    }
+    if (config->node >= config->map->nnodes) {
+        error_set(err, "PMIx namespace \"%s\" has no node %u", config->name, config->node);
+        return NULL;
+    }
     struct pmix_job *job = job_make(host, config, owner_data);
     job->next = host->jobs;
     host->jobs = job;

@@ -126,17 +126,6 @@ static void query_deliver(pmix_status_t status, void *arg)
                   results_free, results);
 }
 
-static void query_give(struct pmix_host *host, const struct upcall *event, struct info_list *infos,
-                       pmix_status_t first)
-{
-    const struct request *request = event->more;
-    struct results *results = mem_alloc(sizeof(*results));
-    pmix_status_t status =
-        first == PMIX_SUCCESS || !infos->count ? first : PMIX_QUERY_PARTIAL_SUCCESS;
-    *results = (struct results){*infos, host->library, request->done, event->cbdata, status};
-    library_in_progress_thread(host->library, query_deliver, results);
-}
-
 static void shown(struct pmix_host *host, struct upcall *event, enum reply_status status,
                   struct pack *rest)
 {
@@ -152,8 +141,12 @@ static void shown(struct pmix_host *host, struct upcall *event, enum reply_statu
         if (first == PMIX_SUCCESS)
             first = known;
     }
-    query_give(host, event, &infos, first);
     program_info_free(view);
+    if (first != PMIX_SUCCESS && infos.count)
+        first = PMIX_QUERY_PARTIAL_SUCCESS;
+    struct results *results = mem_alloc(sizeof(*results));
+    *results = (struct results){infos, host->library, request->done, event->cbdata, first};
+    library_in_progress_thread(host->library, query_deliver, results);
 }
 
 /* ---- the service is asked ---- */

@@ -229,7 +229,8 @@ static pmix_status_t query_keys_put_peers(struct answering *answering)
 
 /* ---- of tasks ---- */
 
-static pmix_proc_state_t state_of(const struct task_info *task)
+static void query_keys_put_task(pmix_proc_info_t *to, const struct namespace_facts *job,
+                                const struct task_info *task)
 {
     static const pmix_proc_state_t states[TASK_NSTATES] = {
         [TASK_WAITS] = PMIX_PROC_STATE_LAUNCH_UNDERWAY,
@@ -237,26 +238,18 @@ static pmix_proc_state_t state_of(const struct task_info *task)
         [TASK_SPEAKS] = PMIX_PROC_STATE_CONNECTED,
         [TASK_ENDED] = PMIX_PROC_STATE_TERMINATED,
     };
-    if (task->state != TASK_ENDED)
-        return states[task->state];
-    if (WIFSIGNALED(task->status))
-        return PMIX_PROC_STATE_ABORTED_BY_SIG;
-    return WEXITSTATUS(task->status) ? PMIX_PROC_STATE_TERM_NON_ZERO : states[TASK_ENDED];
-}
-
-static void query_keys_put_task(pmix_proc_info_t *to, const struct namespace_facts *job,
-                                const struct task_info *task)
-{
     const struct namespace_app *app = program_info_app(job, task->rank);
     const char *program = app && app->argv && app->argv[0] ? app->argv[0] : "";
+    bool signaled = WIFSIGNALED(task->status);
     strncpy(to->proc.nspace, job->name, sizeof(to->proc.nspace) - 1);
     to->proc.rank = task->rank;
     to->hostname = mem_copy_text(job->hosts[taskmap_node(job->map, task->rank)]);
     to->executable_name = mem_copy_text(program);
     to->pid = (pid_t)task->pid;
-    to->exit_code =
-        WIFSIGNALED(task->status) ? 128 + WTERMSIG(task->status) : WEXITSTATUS(task->status);
-    to->state = state_of(task);
+    to->exit_code = signaled ? 128 + WTERMSIG(task->status) : WEXITSTATUS(task->status);
+    to->state = states[task->state];
+    if (task->state == TASK_ENDED && to->exit_code)
+        to->state = signaled ? PMIX_PROC_STATE_ABORTED_BY_SIG : PMIX_PROC_STATE_TERM_NON_ZERO;
 }
 
 static pmix_status_t put_tasks(struct answering *answering)

@@ -263,16 +263,6 @@ static int read_app(struct spawn_request *spawn, const pmix_info_t job[], size_t
     return spawn_directives_read_infos(pairs, app->info, app->ninfo, status, err);
 }
 
-static size_t bytes_of(const struct spawn_request_block *block)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < block->argc; i++)
-        bytes += strlen(block->argv[i]) + 1;
-    for (size_t i = 0; i < block->infos.count; i++)
-        bytes += strlen(block->infos.list[i].key) + strlen(block->infos.list[i].value) + 2;
-    return bytes;
-}
-
 int spawn_directives_read(struct spawn_request *spawn, const pmix_info_t job[], size_t njob,
                           const pmix_app_t apps[], size_t napps, pmix_status_t *status,
                           struct error *err)
@@ -281,7 +271,11 @@ int spawn_directives_read(struct spawn_request *spawn, const pmix_info_t job[], 
     for (size_t i = 0; i < napps && bytes <= SPAWN_DIRECTIVES_MAX; i++) {
         if (read_app(spawn, job, njob, &apps[i], status, err) < 0)
             return -1;
-        bytes += bytes_of(&spawn->blocks[i]);
+        const struct spawn_request_block *block = &spawn->blocks[i];
+        for (size_t k = 0; k < block->argc; k++)
+            bytes += strlen(block->argv[k]) + 1;
+        for (size_t k = 0; k < block->infos.count; k++)
+            bytes += strlen(block->infos.list[k].key) + strlen(block->infos.list[k].value) + 2;
     }
     if (spawn->nblocks && bytes <= SPAWN_DIRECTIVES_MAX)
         return 0;

@@ -141,22 +141,17 @@ void task_exits_free(struct pmix_job *job)
 
 /* ---- here ---- */
 
-static enum task_end how_it_ended(const struct pmix_job *job, uint32_t local_rank, int status)
-{
-    if (WIFSIGNALED(status))
-        return ENDED_SIGNALED;
-    if (pmix_namespace_state(job, local_rank) == PMI_FINALIZED)
-        return ENDED_FAILED;
-    return WEXITSTATUS(status) ? ENDED_EXITED : ENDED_LEFT;
-}
-
 void pmix_namespace_died(struct pmix_job *job, uint32_t local_rank, int status, bool goes_on)
 {
     struct buf rest = BUF_INIT;
     const pmix_proc_t proc = namespace_proc(job, job->clients[local_rank].rank);
     struct upcall *event = upcall_new(NULL, &proc);
+    enum pmi_state said = pmix_namespace_state(job, local_rank);
     struct termination death = {
-        .how = how_it_ended(job, local_rank, status),
+        .how = WIFSIGNALED(status)     ? ENDED_SIGNALED
+               : said == PMI_FINALIZED ? ENDED_FAILED
+               : WEXITSTATUS(status)   ? ENDED_EXITED
+                                       : ENDED_LEFT,
         .code = (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)),
         .goes_on = goes_on,
     };

@@ -161,21 +161,15 @@ static void drop(struct pmi_service *service,
     watch(service);
 }
 
-static bool is_concerned(const struct pmi_service *service, const struct lookup *lookup,
-                         uint64_t since)
+static bool ends(struct pmi_service *service, const struct lookup *lookup, const void *what)
 {
-    for (const struct published_name *name = pmi_service_names(service); name && name->id > since;
-         name = name->next)
-        for (uint32_t i = 0; i < lookup->nkeys; i++)
-            if (strcmp(lookup->keys[i], name->key) == 0)
-                return true;
-    return false;
-}
-
-static bool ends(struct pmi_service *service, const struct lookup *lookup, const void *since)
-{
-    return (!since || is_concerned(service, lookup, *(const uint64_t *)since)) &&
-           try(service, lookup);
+    const uint64_t *since = what;
+    const struct published_name *name = since ? pmi_service_names(service) : NULL;
+    bool concerned = !since;
+    for (; name && name->id > *since && !concerned; name = name->next)
+        for (uint32_t i = 0; i < lookup->nkeys && !concerned; i++)
+            concerned = strcmp(lookup->keys[i], name->key) == 0;
+    return concerned && try(service, lookup);
 }
 
 /* Names with an id above `since` have come; NULL: other programs' have changed. */
