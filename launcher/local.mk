@@ -36,6 +36,7 @@ liblauncher_a_SOURCES = \
     launcher/ledger/claims_table.c launcher/ledger/claims_table.h \
     launcher/ledger/context_directory.c launcher/ledger/context_directory.h \
     launcher/ledger/context_files.c launcher/ledger/context_files.h \
+    launcher/ledger/event_log.c launcher/ledger/event_log.h \
     launcher/ledger/instance_directory.c launcher/ledger/instance_directory.h \
     launcher/ledger/instance_lock.c launcher/ledger/instance_lock.h \
     launcher/ledger/instance_lock_private.h \

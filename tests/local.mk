@@ -37,6 +37,7 @@ check_PROGRAMS += \
     tests/unit/test-directory \
     tests/unit/test-duration \
     tests/unit/test-edit-distance \
+    tests/unit/test-event-log \
     tests/unit/test-exchange \
     tests/unit/test-exec \
     tests/unit/test-executable \
@@ -169,6 +170,7 @@ tests_unit_test_descendants_LDADD = $(UNIT_LIBS)
 tests_unit_test_directory_LDADD = $(UNIT_LIBS)
 tests_unit_test_duration_LDADD = $(UNIT_LIBS)
 tests_unit_test_edit_distance_LDADD = $(UNIT_LIBS)
+tests_unit_test_event_log_LDADD = $(UNIT_LIBS)
 tests_unit_test_exchange_LDADD = $(UNIT_LIBS)
 tests_unit_test_exec_LDADD = $(UNIT_LIBS)
 tests_unit_test_executable_LDADD = $(UNIT_LIBS)
@@ -297,6 +299,7 @@ noinst_PROGRAMS += \
     tests/fuzz/fuzz-cgroup \
     tests/fuzz/fuzz-claims \
     tests/fuzz/fuzz-constraint \
+    tests/fuzz/fuzz-event-log \
     tests/fuzz/fuzz-frame-check \
     tests/fuzz/fuzz-frame \
     tests/fuzz/fuzz-hostfile \
@@ -326,6 +329,7 @@ tests_fuzz_fuzz_batch_system_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_cgroup_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_claims_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_constraint_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_event_log_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_frame_check_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_frame_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_hostfile_LDFLAGS = $(FUZZER_FLAGS)
