@@ -12,6 +12,7 @@ liblauncher_a_SOURCES = \
     launcher/process/owned_directory.c launcher/process/owned_directory.h \
     launcher/process/process.c launcher/process/process.h \
     launcher/process/process_set.c launcher/process/process_set.h \
+    launcher/process/process_usage.c launcher/process/process_usage.h \
     launcher/process/reap.c launcher/process/reap.h \
     launcher/process/scratch_directory.c launcher/process/scratch_directory.h \
     launcher/process/signal_name.c launcher/process/signal_name.h \
@@ -43,7 +44,9 @@ liblauncher_a_SOURCES = \
     launcher/ledger/instance_private.h \
     launcher/ledger/ledger_entry.c launcher/ledger/ledger_entry.h \
     launcher/ledger/ledger_entry_private.h \
+    launcher/ledger/pid_list.c launcher/ledger/pid_list.h \
     launcher/ledger/private_directory.c launcher/ledger/private_directory.h \
+    launcher/ledger/program_record.c launcher/ledger/program_record.h \
     launcher/ledger/topology_cache.c launcher/ledger/topology_cache.h \
     launcher/tree/batch_bootstrap.c launcher/tree/batch_bootstrap.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
@@ -98,6 +101,7 @@ liblauncher_a_SOURCES = \
     launcher/program/program_check.c launcher/program/program_check.h \
     launcher/program/program_claim.c launcher/program/program_claim.h \
     launcher/program/program_frames.c launcher/program/program_private.h \
+    launcher/program/program_log.c launcher/program/program_log.h \
     launcher/program/program_service.c launcher/program/program_service.h \
     launcher/program/program_start.c launcher/program/program_start.h \
     launcher/program/program_state.c launcher/program/program_state.h \

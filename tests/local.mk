@@ -100,6 +100,8 @@ check_PROGRAMS += \
     tests/unit/test-printable \
     tests/unit/test-process-set \
     tests/unit/test-program \
+    tests/unit/test-program-log \
+    tests/unit/test-program-record \
     tests/unit/test-rankfile \
     tests/unit/test-readback \
     tests/unit/test-relay \
@@ -232,6 +234,8 @@ tests_unit_test_policy_LDADD = $(UNIT_LIBS)
 tests_unit_test_printable_LDADD = $(UNIT_LIBS)
 tests_unit_test_process_set_LDADD = $(UNIT_LIBS)
 tests_unit_test_program_LDADD = $(UNIT_LIBS)
+tests_unit_test_program_log_LDADD = $(UNIT_LIBS)
+tests_unit_test_program_record_LDADD = $(UNIT_LIBS)
 tests_unit_test_rankfile_LDADD = $(UNIT_LIBS)
 tests_unit_test_readback_LDADD = $(UNIT_LIBS)
 tests_unit_test_relay_LDADD = $(UNIT_LIBS)
@@ -314,6 +318,7 @@ noinst_PROGRAMS += \
     tests/fuzz/fuzz-pmi2 \
     tests/fuzz/fuzz-policy \
     tests/fuzz/fuzz-program-info \
+    tests/fuzz/fuzz-program-record \
     tests/fuzz/fuzz-rankfile \
     tests/fuzz/fuzz-rset \
     tests/fuzz/fuzz-scheduling \
@@ -344,6 +349,7 @@ tests_fuzz_fuzz_pmi1_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_pmi2_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_policy_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_program_info_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_program_record_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_rankfile_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_rset_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_scheduling_LDFLAGS = $(FUZZER_FLAGS)

@@ -93,6 +93,15 @@ void exit_report_add_rank(struct exit_report *report, int status, bool killed_by
     done_report_add_rank(&report->done, status, killed_by_tprun, rank);
 }
 
+void exit_report_add_usage(struct exit_report *report, int status, bool killed_by_tprun,
+                           const struct task_usage *usage)
+{
+    struct task_usages one = {0};
+    task_usages_add(&one, usage);
+    done_report_add_usage(&report->done, status, killed_by_tprun, &one);
+    task_usages_clear(&one);
+}
+
 void exit_report_add_silent(struct exit_report *report, uint32_t rank)
 {
     if (!report->done.silent)
@@ -105,9 +114,11 @@ struct idset *exit_report_merge(struct exit_report *report, const struct frame *
     struct done_report below = {0};
     json_t *value = frame_json(frame, NULL);
     done_report_from_json(&below, value);
-    for (size_t i = 0; i < below.nexits; i++)
-        done_report_add(&report->done, below.exits[i].status, below.exits[i].killed_by_tprun,
-                        below.exits[i].ranks);
+    for (size_t i = 0; i < below.nexits; i++) {
+        const struct task_exit *end = &below.exits[i];
+        done_report_add(&report->done, end->status, end->killed_by_tprun, end->ranks);
+        done_report_add_usage(&report->done, end->status, end->killed_by_tprun, &end->usages);
+    }
     if (below.silent)
         done_report_add_silent(&report->done, below.silent);
     struct idset *nodes = below.nodes;

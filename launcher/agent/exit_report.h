@@ -35,6 +35,8 @@ void exit_report_add(struct exit_report *report, int status, bool killed_by_tpru
                      const struct idset *ranks);
 void exit_report_add_rank(struct exit_report *report, int status, bool killed_by_tprun,
                           uint32_t rank);
+void exit_report_add_usage(struct exit_report *report, int status, bool killed_by_tprun,
+                           const struct task_usage *usage);
 void exit_report_add_silent(struct exit_report *report, uint32_t rank);
 /* The last word of an agent below. Returns the nodes that it is of, NULL where it does not say; caller frees. */
 struct idset *exit_report_merge(struct exit_report *report, const struct frame *frame);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "launcher/agent/group_services.h"
 #include "launcher/agent/local_task.h"
+#include "launcher/ledger/pid_list.h"
 #include "launcher/spec/spec.h"
 
 /* s of silence after which what a task left behind is ended; at most the kill grace */
@@ -312,6 +313,18 @@ static void start_on_started(void *owner, uint32_t number, pid_t pid,
     local_task_started(&group->tasks[number], pid, pipes, group_services_pmi(group->serves));
 }
 
+/* NULL where there are none. */
+static char *started_pids(const struct local_group *group)
+{
+    struct buf text = BUF_INIT;
+    uint32_t *pids = mem_array(group->ntasks, sizeof(*pids));
+    for (uint32_t i = 0; i < group->ntasks; i++)
+        pids[i] = (uint32_t)group->tasks[i].started_pid;
+    pid_list_encode(&text, pids, group->ntasks);
+    free(pids);
+    return group->ntasks ? buf_take_text(&text) : NULL;
+}
+
 /* What failed ends the program, but for a group that a task spawned: then it is that task's to know. */
 static void start_on_done(void *owner)
 {
@@ -329,6 +342,7 @@ static void start_on_done(void *owner)
     task_start_free(group->start);
     group->start = NULL;
     group->phase = GROUP_RUNNING;
+    report.pids = started_pids(group);
     exit_report_started(group->shared.report, &report);
     started_report_clear(&report);
     group->ops->running(group->owner, group);

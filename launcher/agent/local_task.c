@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "launcher/process/process_usage.h"
 
 uint32_t local_task_rank(const struct local_task *task)
 {
@@ -30,7 +31,8 @@ void local_task_started(struct local_task *task, pid_t pid, const struct task_pi
                         struct pmi_sockets *pmi)
 {
     const struct local_tasks *shared = task->shared;
-    task->pid = pid;
+    task->pid = task->started_pid = pid;
+    task->started_at = clock_monotonic_ns();
     task->started = true;
     task->drained = false;
     task_output_open(task->output, pipes->out, pipes->err);
@@ -178,11 +180,29 @@ void local_task_settled(struct local_task *task)
         task_pmix_gone(task);
 }
 
+static uint64_t microseconds(const struct timeval *time)
+{
+    return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
+}
+
+static void report_usage(const struct local_task *task, const struct rusage *used)
+{
+    const struct task_usage usage = {local_task_rank(task),
+                                     {[USAGE_ENDED] = task->ended_at / 1000,
+                                      [USAGE_RAN] = (task->ended_at - task->started_at) / 1000,
+                                      [USAGE_USER] = microseconds(&used->ru_utime),
+                                      [USAGE_SYSTEM] = microseconds(&used->ru_stime),
+                                      [USAGE_MEMORY] = (uint64_t)used->ru_maxrss}};
+    exit_report_add_usage(task->shared->report, task->status, task->killed_by_tprun, &usage);
+}
+
 /* The order decides who is blamed: its last words by PMI, openpmix's view of its end, the report, then the end of
  * all that is meant for it, and of its socket. */
 void local_task_reaped(struct local_task *task, int status)
 {
     const struct local_tasks *shared = task->shared;
+    struct rusage used;
+    bool is_known = process_usage_of(task->pid, &used); /* before anybody else is reaped */
     task->status = status;
     task->ended_at = clock_monotonic_ns();
     task->killed_by_tprun = local_tasks_are_ending(shared) || task->kill_requested;
@@ -198,6 +218,8 @@ void local_task_reaped(struct local_task *task, int status)
         exit_report_add_silent(shared->report, local_task_rank(task));
     task->pid = 0;
     exit_report_add_rank(shared->report, status, task->killed_by_tprun, local_task_rank(task));
+    if (is_known)
+        report_usage(task, &used);
     task->exit_unsettled = /* its last words may still be on their way */
         unsettled && WIFEXITED(status) && !task->killed_by_tprun && !task->aborted_by;
     if (why && !(task->exit_unsettled && status == 0) && !local_tasks_are_ending(shared))

@@ -31,9 +31,11 @@ struct local_tasks { /* what the tasks of a group share, which owns it */
 struct local_task {
     const struct local_tasks *shared;
     const struct launch_task *what;
-    pid_t pid;         /* 0: not started, or reaped */
-    int status;        /* as of waitpid, once it has ended */
-    uint64_t ended_at; /* as clock_monotonic_ns() counts */
+    pid_t pid;           /* 0: not started, or reaped */
+    pid_t started_pid;   /* the same, and stays */
+    uint64_t started_at; /* as clock_monotonic_ns() counts */
+    int status;          /* as of waitpid, once it has ended */
+    uint64_t ended_at;   /* as clock_monotonic_ns() counts */
     bool started;
     bool ended;
     bool drained;              /* all that it wrote has been read */

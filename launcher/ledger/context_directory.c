@@ -14,6 +14,7 @@
 
 #include "base/directory.h"
 #include "launcher/ledger/instance_private.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
 
 #define CONTEXT_SPARES 16 /* directories kept */
@@ -25,7 +26,8 @@ static const struct {
     const char *name, *draft;
 } context_files[] = {{"spec.json", PRIVATE_DIRECTORY_DRAFT("spec.json")},
                      {"R.json", PRIVATE_DIRECTORY_DRAFT("R.json")},
-                     {"slots.json", PRIVATE_DIRECTORY_DRAFT("slots.json")}};
+                     {"slots.json", PRIVATE_DIRECTORY_DRAFT("slots.json")},
+                     {ENTRY_EVENTS, PRIVATE_DIRECTORY_DRAFT(ENTRY_EVENTS)}};
 enum { CONTEXT_FILES = sizeof(context_files) / sizeof(context_files[0]) };
 
 int ledger_make_context(struct instance *instance, const char *id)
@@ -53,6 +55,17 @@ static bool context_is_draft(const char *name)
     return false;
 }
 
+/* No event stays in a log that is kept. An empty file would be flushed (ext4), so one byte does, which is a line
+ * that was cut. */
+static bool context_empty_log(int dir)
+{
+    int fd = openat(dir, PRIVATE_DIRECTORY_DRAFT(ENTRY_EVENTS), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    bool done = fd < 0 ? errno == ENOENT : pwrite(fd, "{", 1, 0) == 1 && ftruncate(fd, 1) == 0;
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
 /* Nothing stays but drafts. False: that cannot be. */
 static bool context_clean(int dir, const char *name)
 {
@@ -61,6 +74,7 @@ static bool context_clean(int dir, const char *name)
     bool clean = stream != NULL;
     for (int i = 0; clean && i < CONTEXT_FILES; i++)
         renameat2(fd, context_files[i].name, fd, context_files[i].draft, RENAME_NOREPLACE);
+    clean = clean && context_empty_log(fd);
     for (struct dirent *entry; clean && (entry = readdir(stream));)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             !context_is_draft(entry->d_name))

@@ -14,7 +14,8 @@
 
 void event_encode(struct buf *out, const struct event *event)
 {
-    char *context = event->context ? json_dumps(event->context, JSON_COMPACT) : NULL;
+    char *context =
+        event->context ? json_dumps(event->context, JSON_COMPACT | JSON_REAL_PRECISION(16)) : NULL;
     json_t *text = json_string(event->name);
     char *name = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
     buf_printf(out, "{\"timestamp\":%.6f,\"name\":%s", event->timestamp, name ? name : "\"?\"");

@@ -125,6 +125,14 @@ int entry_write(struct ledger_entry *entry, const char *name, const json_t *json
     return 0;
 }
 
+/* The file is one of an earlier program, if there is one. */
+struct event_log *entry_open_events(struct ledger_entry *entry, struct error *err)
+{
+    renameat2(entry->dir, PRIVATE_DIRECTORY_DRAFT(ENTRY_EVENTS), entry->dir, ENTRY_EVENTS,
+              RENAME_NOREPLACE);
+    return event_log_open(entry->dir, ENTRY_EVENTS, entry->path, err);
+}
+
 /* ---- the end ---- */
 
 void entry_leave(struct ledger_entry *entry)

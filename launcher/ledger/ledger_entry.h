@@ -7,7 +7,10 @@
 #include <jansson.h>
 
 #include "base/error.h"
+#include "launcher/ledger/event_log.h"
 #include "launcher/ledger/instance_directory.h"
+
+#define ENTRY_EVENTS "events" /* in the directory of a program: its log, see event_log.h */
 
 struct ledger_entry;
 
@@ -22,6 +25,9 @@ int entry_dir(const struct ledger_entry *entry); /* its directory; borrowed, clo
 /* Write a file of the program's directory, atomically. `name` has no slash. 0 or -1. */
 int entry_write(struct ledger_entry *entry, const char *name, const json_t *json,
                 struct error *err);
+
+/* The log of its events, which nobody else writes. NULL with a sentence. */
+struct event_log *entry_open_events(struct ledger_entry *entry, struct error *err);
 
 /* Free this process's handle. The program goes on as long as another process has inherited it. */
 void entry_leave(struct ledger_entry *entry); /* NULL is fine */

@@ -105,11 +105,44 @@ static void program_finish(struct program *program)
 
 /* ---- states ---- */
 
+/* Once the ledger knows the program. */
+static void open_log(struct program *program)
+{
+    const struct resources *resources = program_start_resources(program->start);
+    if (resources)
+        program_log_attach(program->log, resources_entry(resources), program->spec);
+}
+
+/* Written before anybody hears of it, and as soon as the ledger knows the program. With what is launched comes
+ * another event, and both are written then. */
+static void log_transition(struct program *program, enum program_event event,
+                           struct program_transition change, double grace)
+{
+    const char *name = program_event_name(event);
+    json_t *context = NULL;
+    if (change.action == PROGRAM_LAUNCH) {
+        const struct layout *layout = plan_layout(program_start_plan(program->start));
+        program_log_event(program->log, "alloc",
+                          json_pack("{s:I, s:I}", "ntasks", (json_int_t)layout->ntasks, "nnodes",
+                                    (json_int_t)layout->nnodes));
+    } else if (change.action == PROGRAM_END_TASKS) {
+        context = json_pack("{s:f}", "grace", grace);
+    } else if (change.action == PROGRAM_FINISH) {
+        name = "finish";
+    }
+    if (name && (change.action != PROGRAM_NOTHING || change.next != program->state))
+        program_log_event(program->log, name, context);
+    if (change.action != PROGRAM_LAUNCH)
+        program_log_write(program->log);
+}
+
 /* The state is changed first: what is done may cause the next event. */
 void program_event(struct program *program, enum program_event event, double grace)
 {
     struct program_transition change = program_transition(program->state, event);
     assert(change.action != PROGRAM_UNEXPECTED);
+    open_log(program);
+    log_transition(program, event, change, grace);
     program->state = change.next;
     if (change.action == PROGRAM_ASK)
         program_start_begin(program->start);
@@ -261,6 +294,8 @@ static void program_on_opened(void *owner)
     struct program *program = owner;
     struct program_start *start = program->start;
     struct resources *resources = program_start_resources(start);
+    open_log(program);
+    program_log_write(program->log);
     struct group_starts *starts = program_start_groups(start);
     outcome_set_hosts(program->outcome, host_names(program_start_hosts(start)));
     program->claim = program_claim_new(program->loop, program->spec, resources,
@@ -301,6 +336,14 @@ static void on_group_added(void *owner, struct task_group *group,
     program_service_add(program->service, group, from);
 }
 
+static void on_group_launched(void *owner, struct task_group *group, const json_t *launch)
+{
+    struct program *program = owner;
+    program_log_launch(program->log, task_group_number(group), launch, task_group_tree_nodes(group),
+                       task_group_nnodes(group));
+    program_log_write(program->log);
+}
+
 static void on_group_mapped(void *owner, const json_t *table)
 {
     struct program *program = owner;
@@ -328,8 +371,8 @@ static void on_group_unstartable(void *owner, struct task_group *group)
         program_event(program, PROGRAM_TERMINATE, 0);
 }
 
-static const struct task_groups_ops groups_ops = {on_group_added, on_group_mapped, on_group_refused,
-                                                  on_group_unstartable};
+static const struct task_groups_ops groups_ops = {
+    on_group_added, on_group_launched, on_group_mapped, on_group_refused, on_group_unstartable};
 
 /* What it alone used is free again. */
 static void group_over(struct program *program, struct task_group *group)
@@ -455,6 +498,7 @@ struct program *program_new(struct ev_loop *loop, const struct spec *spec, struc
                                 .owner = owner};
     program->outcome = outcome_new();
     program->no_pmi = no_pmi_new();
+    program->log = program_log_new(program_on_note, program);
     program->groups = task_groups_new(tree, &groups_ops, program);
     program->service = program_service_new(loop, tree, program->groups, &service_ops, program);
     program->requests = task_requests_new(tree, program->groups, program->service, program->outcome,
@@ -472,6 +516,13 @@ void program_begin(struct program *program)
 
 void program_end(struct program *program)
 {
+    struct buf lines = BUF_INIT;
+    int status = outcome_status(program->outcome, &lines);
+    program_log_event(
+        program->log, "complete",
+        json_pack("{s:i, s:o}", "status", status, "reason", frame_text(buf_text(&lines))));
+    program_log_write(program->log);
+    buf_free(&lines);
     program_service_end(program->service);
     resources_leave(program_start_resources(program->start));
 }
@@ -513,5 +564,6 @@ void program_free(struct program *program)
     idset_free(program->input_nodes);
     outcome_free(program->outcome);
     no_pmi_free(program->no_pmi);
+    program_log_free(program->log);
     free(program);
 }

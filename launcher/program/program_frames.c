@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/sets/hostlist.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/program/fence.h"
@@ -59,6 +60,7 @@ static void on_done(struct program *program, uint32_t child, const struct frame 
     for (size_t i = 0; i < report.nexits; i++)
         if (report.exits[i].killed_by_tprun && !spawn_has_failed(program->spawns, group))
             outcome_killed(program->outcome, report.exits[i].ranks);
+    program_log_ended(program->log, frame->group, &report);
     if (report.silent)
         no_pmi_add(program->no_pmi, report.silent);
     if (report.nodes && group)
@@ -66,6 +68,7 @@ static void on_done(struct program *program, uint32_t child, const struct frame 
     done_report_clear(&report);
     tree_consumed(program->tree, child, link_weight(frame));
     program_check_groups(program);
+    program_log_write(program->log);
 }
 
 static void on_prepared(struct program *program, uint32_t child, const struct frame *frame,
@@ -87,6 +90,9 @@ static void on_started(struct program *program, uint32_t child, const struct fra
         display_bindings(program_start_display(program->start), value, &err) < 0)
         program_fail(program, ERROR_REFUSED, error_text(&err), program->spec->kill_grace);
     error_clear(&err);
+    program_log_started(program->log, frame->group, frame->node, value);
+    if (frame->group) /* the state does not change */
+        program_log_write(program->log);
     spawn_node_started(program->spawns, task_groups_find(program->groups, frame->group),
                        frame->node, value);
     if (frame->group || !program->starting || !idset_has(program->starting, frame->node))
@@ -217,6 +223,22 @@ static void idle_lost(struct program *program, const struct idset *nodes, const 
     tree_forget(program->tree, nodes);
 }
 
+/* As text (RFC 29). */
+static json_t *lost_hosts(const struct program *program, const struct idset *nodes)
+{
+    struct hostlist *hosts = hostlist_new();
+    IDSET_FOREACH(node, nodes)
+    {
+        if (program_host_name(program, node))
+            hostlist_append(hosts, program_host_name(program, node));
+    }
+    char *text = hostlist_encode(hosts);
+    json_t *value = json_string(text);
+    free(text);
+    hostlist_free(hosts);
+    return value;
+}
+
 void program_nodes_lost(struct program *program, const char *host, const struct idset *nodes,
                         const char *why, bool first, double grace)
 {
@@ -239,6 +261,10 @@ void program_nodes_lost(struct program *program, const char *host, const struct 
     /* Its tasks' peers may hear of it before tprun does, and abort; one is enough to say. */
     (first ? outcome_always : outcome_other)(program->outcome, clock_monotonic_ns(), ERROR_REFUSED,
                                              buf_text(&line));
+    program_log_event(program->log, "nodes-lost",
+                      json_pack("{s:o, s:o}", "hosts", lost_hosts(program, nodes), "why",
+                                frame_text(buf_text(&line))));
+    program_log_write(program->log);
     buf_free(&line);
     program_service_lost(program->service, nodes);
     for (struct task_group *group = task_groups_first(program->groups); group;

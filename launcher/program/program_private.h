@@ -8,6 +8,7 @@
 #include "launcher/program/no_pmi.h"
 #include "launcher/program/outcome.h"
 #include "launcher/program/program.h"
+#include "launcher/program/program_log.h"
 #include "launcher/program/program_service.h"
 #include "launcher/program/program_start.h"
 #include "launcher/program/program_termination.h"
@@ -31,6 +32,7 @@ struct program {
     struct spawns *spawns;
     struct task_requests *requests;
     struct outcome *outcome;
+    struct program_log *log;
     struct no_pmi *no_pmi;
     struct program_termination *termination;
     struct time_limit *limit; /* NULL, as the next three: it does not run yet */

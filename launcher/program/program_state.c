@@ -61,6 +61,15 @@ static const struct program_transition transitions[PROGRAM_NSTATES][PROGRAM_NEVE
                           [PROGRAM_SILENT] = NEVER},
 };
 
+const char *program_event_name(enum program_event event)
+{
+    static const char *const names[PROGRAM_NEVENTS] = {
+        [PROGRAM_PLANNED] = "starting", [PROGRAM_REFUSED] = "finish",
+        [PROGRAM_STARTED] = "running",  [PROGRAM_TERMINATE] = "terminate",
+        [PROGRAM_OVER] = "finish",      [PROGRAM_SILENT] = "finish"};
+    return names[event];
+}
+
 struct program_transition program_transition(enum program_state state, enum program_event event)
 {
     return transitions[state][event];

@@ -397,6 +397,7 @@ static void task_group_launch(struct task_group *group, const struct task_group_
                                    .tree_node = group->tree_node,
                                    .hosts = hosts};
     json_t *value = launch_to_json(&source);
+    group->groups->ops->launched(group->groups->owner, group, value);
     char *text = json_dumps(value, JSON_COMPACT);
     struct frame frame = {.type = FRAME_LAUNCH, .bytes = text, .len = text ? strlen(text) : 0};
     task_group_send(group, &frame);

@@ -43,6 +43,8 @@ struct task_group_origin { /* what tasks are told of the program that they are o
 struct task_groups_ops {
     /* It is about to be launched: PMI has to know it. */
     void (*added)(void *owner, struct task_group *group, const struct task_group_source *source);
+    /* It is launched once this returns, with this JSON (FRAME_LAUNCH). */
+    void (*launched)(void *owner, struct task_group *group, const json_t *launch);
     /* Which of its ranks is on which host: FRAME_MAPPED's JSON. */
     void (*mapped)(void *owner, const json_t *table);
     /* These ranks of the program cannot be started; `time` as in program_check.h. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #define TIME_BYTES 8 /* before the JSON of an ended report */
@@ -124,14 +126,15 @@ json_t *started_report_to_json(const struct started_report *report)
         free(ranks);
         free(cpus);
     }
-    return json_pack("{s:o*, s:o*}", "bindings", bindings, "failed",
-                     failures_to_json(&report->failed));
+    return json_pack("{s:o*, s:o*, s:s*}", "bindings", bindings, "failed",
+                     failures_to_json(&report->failed), "pids", report->pids);
 }
 
 int started_report_from_json(struct started_report *report, const json_t *value, struct error *err)
 {
     const json_t *bindings = json_object_get(value, "bindings");
     failures_from_json(&report->failed, json_object_get(value, "failed"));
+    report->pids = mem_copy_text(json_string_value(json_object_get(value, "pids")));
     report->bindings = mem_array(json_array_size(bindings), sizeof(*report->bindings));
     for (size_t i = 0; i < json_array_size(bindings); i++) {
         const json_t *pair = json_array_get(bindings, i);
@@ -155,6 +158,7 @@ void started_report_clear(struct started_report *report)
         idset_free(report->bindings[i].ranks);
     }
     free(report->bindings);
+    free(report->pids);
     start_failures_clear(&report->failed);
 }
 
@@ -208,6 +212,123 @@ void ended_report_clear(struct ended_report *report)
     idset_free(report->ranks);
 }
 
+/* ---- what tasks have used ---- */
+
+void task_usages_add(struct task_usages *usages, const struct task_usage *one)
+{
+    for (size_t i = 0; i < USAGE_COLUMNS; i++) {
+        uint64_t value = one->columns[i];
+        if (!usages->count || value < usages->least[i])
+            usages->least[i] = value;
+        if (!usages->count || value > usages->most[i])
+            usages->most[i] = value;
+    }
+    if (usages->count++ >= TASK_USAGES_MAX || (usages->count > 1 && !usages->list)) {
+        free(usages->list);
+        usages->list = NULL;
+        return;
+    }
+    usages->list = array_grow(usages->list, usages->count - 1, sizeof(*usages->list));
+    size_t at = usages->count - 1;
+    for (; at && usages->list[at - 1].rank > one->rank; at--)
+        usages->list[at] = usages->list[at - 1];
+    usages->list[at] = *one;
+}
+
+void task_usages_merge(struct task_usages *usages, const struct task_usages *more)
+{
+    for (size_t i = 0; more->list && i < more->count; i++)
+        task_usages_add(usages, &more->list[i]);
+    if (more->list || !more->count)
+        return;
+    for (size_t i = 0; i < USAGE_COLUMNS; i++) {
+        if (!usages->count || more->least[i] < usages->least[i])
+            usages->least[i] = more->least[i];
+        if (!usages->count || more->most[i] > usages->most[i])
+            usages->most[i] = more->most[i];
+    }
+    free(usages->list);
+    usages->list = NULL;
+    usages->count += more->count;
+}
+
+void task_usages_clear(struct task_usages *usages)
+{
+    free(usages->list);
+    *usages = (struct task_usages){0};
+}
+
+/* Clocks of machines differ: what is said of the time of an end is how long ago it was. */
+static uint64_t turn_time(uint64_t time)
+{
+    uint64_t now = clock_monotonic_ns() / 1000;
+    return now > time ? now - time : 0;
+}
+
+static json_t *row_to_json(const uint64_t columns[USAGE_COLUMNS])
+{
+    json_t *row = json_array();
+    for (size_t i = 0; i < USAGE_COLUMNS; i++)
+        json_array_append_new(
+            row, json_integer((json_int_t)(i == USAGE_ENDED ? turn_time(columns[i]) : columns[i])));
+    return row;
+}
+
+static bool row_from_json(const json_t *row, uint64_t columns[USAGE_COLUMNS])
+{
+    for (size_t i = 0; i < USAGE_COLUMNS; i++) {
+        const json_t *value = json_array_get(row, i);
+        if (!json_is_integer(value) || json_integer_value(value) < 0)
+            return false;
+        columns[i] = (uint64_t)json_integer_value(value);
+    }
+    columns[USAGE_ENDED] = turn_time(columns[USAGE_ENDED]);
+    return true;
+}
+
+/* [ROW, ...] by rank; {"count": N, "least": ROW, "most": ROW} where those are not of all ranks, or of too
+ * many; NULL: nothing is known. */
+static json_t *usages_to_json(const struct task_exit *end)
+{
+    const struct task_usages *usages = &end->usages;
+    if (!usages->count)
+        return NULL;
+    if (!usages->list || usages->count != idset_count(end->ranks))
+        return json_pack("{s:I, s:o, s:o}", "count", (json_int_t)usages->count, "least",
+                         row_to_json(usages->least), "most", row_to_json(usages->most));
+    json_t *rows = json_array();
+    for (size_t i = 0; i < usages->count; i++)
+        json_array_append_new(rows, row_to_json(usages->list[i].columns));
+    return rows;
+}
+
+/* What is malformed is as if it had not been said. */
+static void usages_from_json(struct task_exit *end, const json_t *value)
+{
+    struct task_usages *usages = &end->usages;
+    size_t i;
+    json_t *row;
+    if (json_is_object(value)) {
+        json_int_t count = json_integer_value(json_object_get(value, "count"));
+        if (count > 0 && row_from_json(json_object_get(value, "least"), usages->least) &&
+            row_from_json(json_object_get(value, "most"), usages->most))
+            usages->count = (size_t)count;
+        return;
+    }
+    if (json_array_size(value) != idset_count(end->ranks))
+        return;
+    struct task_usage one = {.rank = idset_first(end->ranks)};
+    json_array_foreach(value, i, row)
+    {
+        if (!row_from_json(row, one.columns)) {
+            task_usages_clear(usages);
+            return;
+        }
+        task_usages_add(usages, &one);
+        one.rank = idset_next(end->ranks, one.rank);
+    }
+}
+
 /* ---- done ---- */
 
 static struct task_exit *find_exit(struct done_report *report, int status, bool killed_by_tprun)
@@ -217,7 +338,7 @@ static struct task_exit *find_exit(struct done_report *report, int status, bool 
             report->exits[i].killed_by_tprun == killed_by_tprun)
             return &report->exits[i];
     report->exits = mem_resize(report->exits, report->nexits + 1, sizeof(*report->exits));
-    report->exits[report->nexits] = (struct task_exit){status, killed_by_tprun, idset_new()};
+    report->exits[report->nexits] = (struct task_exit){status, killed_by_tprun, idset_new(), {0}};
     return &report->exits[report->nexits++];
 }
 
@@ -233,6 +354,12 @@ void done_report_add_rank(struct done_report *report, int status, bool killed_by
     idset_add(find_exit(report, status, killed_by_tprun)->ranks, rank);
 }
 
+void done_report_add_usage(struct done_report *report, int status, bool killed_by_tprun,
+                           const struct task_usages *usages)
+{
+    task_usages_merge(&find_exit(report, status, killed_by_tprun)->usages, usages);
+}
+
 void done_report_add_silent(struct done_report *report, const struct idset *ranks)
 {
     add_to_set(&report->silent, ranks);
@@ -243,8 +370,9 @@ json_t *done_report_to_json(const struct done_report *report)
     json_t *exits = json_array();
     for (size_t i = 0; i < report->nexits; i++) {
         char *ranks = idset_encode(report->exits[i].ranks);
-        json_array_append_new(exits, json_pack("[i, b, s]", report->exits[i].status,
-                                               report->exits[i].killed_by_tprun, ranks));
+        json_array_append_new(exits, json_pack("[i, b, s, o*]", report->exits[i].status,
+                                               report->exits[i].killed_by_tprun, ranks,
+                                               usages_to_json(&report->exits[i])));
         free(ranks);
     }
     char *nodes = idset_encode(report->nodes);
@@ -266,18 +394,23 @@ void done_report_from_json(struct done_report *report, const json_t *value)
     {
         int status, killed;
         const char *text;
-        struct idset *ranks = json_unpack(item, "[i, b, s]", &status, &killed, &text) == 0
+        struct idset *ranks = json_unpack(item, "[i, b, s *]", &status, &killed, &text) == 0
                                   ? idset_decode(text, NULL)
                                   : NULL;
-        if (ranks)
-            report->exits[report->nexits++] = (struct task_exit){status, killed, ranks};
+        if (!ranks)
+            continue;
+        struct task_exit *end = &report->exits[report->nexits++];
+        *end = (struct task_exit){status, killed, ranks, {0}};
+        usages_from_json(end, json_array_get(item, 3));
     }
 }
 
 void done_report_clear(struct done_report *report)
 {
-    for (size_t i = 0; i < report->nexits; i++)
+    for (size_t i = 0; i < report->nexits; i++) {
         idset_free(report->exits[i].ranks);
+        task_usages_clear(&report->exits[i].usages);
+    }
     free(report->exits);
     idset_free(report->nodes);
     idset_free(report->silent);

@@ -62,9 +62,10 @@ struct found_binding { /* ranks that the kernel lets run on the same processors 
 };
 
 struct started_report {
-    struct found_binding *bindings; /* where that is to be shown */
+    struct found_binding *bindings; /* where that is to be shown, or is not as the launch says */
     size_t nbindings;
     struct start_failures failed; /* of a group that a task spawned */
+    char *pids; /* of the tasks by local rank, as pid_list.h has them; NULL: none was started */
 };
 
 json_t *started_report_to_json(const struct started_report *report); /* new reference */
@@ -92,10 +93,34 @@ void ended_report_clear(struct ended_report *report);
 
 /* ---- done ---- */
 
+/* What a task has used. Times are in microseconds, of the tasks and what they had reaped. */
+enum { USAGE_ENDED, USAGE_RAN, USAGE_USER, USAGE_SYSTEM, USAGE_MEMORY, USAGE_COLUMNS };
+struct task_usage {
+    uint32_t rank;
+    uint64_t
+        columns[USAGE_COLUMNS]; /* when it ended as clock_monotonic_ns() / 1000 counts, how long it
+                                        ran, processor time, KiB of its largest resident set */
+};
+
+#define TASK_USAGES_MAX 1024 /* tasks of one end that are told one by one */
+
+/* Of ranks that ended in the same way: of each, or, where they are too many, from least to most. */
+struct task_usages {
+    struct task_usage *list; /* by rank; NULL: too many, or none */
+    size_t count;            /* that were added */
+    uint64_t least[USAGE_COLUMNS], most[USAGE_COLUMNS];
+};
+
+/* Takes nothing. Ranks may come in any order, each once. */
+void task_usages_add(struct task_usages *usages, const struct task_usage *one);
+void task_usages_merge(struct task_usages *usages, const struct task_usages *more);
+void task_usages_clear(struct task_usages *usages);
+
 struct task_exit { /* ranks that ended in the same way */
     int status;    /* as of waitpid() */
     bool killed_by_tprun;
     struct idset *ranks;
+    struct task_usages usages; /* of those of them that were started */
 };
 
 struct done_report {
@@ -110,6 +135,9 @@ void done_report_add(struct done_report *report, int status, bool killed_by_tpru
                      const struct idset *ranks);
 void done_report_add_rank(struct done_report *report, int status, bool killed_by_tprun,
                           uint32_t rank);
+/* What one of the ranks that were added so had used. */
+void done_report_add_usage(struct done_report *report, int status, bool killed_by_tprun,
+                           const struct task_usages *usages);
 void done_report_add_silent(struct done_report *report, const struct idset *ranks);
 json_t *done_report_to_json(const struct done_report *report); /* new reference */
 void done_report_from_json(struct done_report *report, const json_t *value);

@@ -131,9 +131,10 @@ static void launch_started(struct task_start *start, struct task_launching *at, 
     const struct launch *launch = start->config.launch;
     const struct both_ends *ends = &at->ends;
     const struct task_pipes pipes = {ends->in[1], ends->out[1], ends->err[1], ends->pmi[1]};
-    /* what is to be shown is what the kernel said, not what it was asked for */
+    /* what is to be shown is what the kernel said, not what it was asked for; what a claim keeps unbound tasks
+     * to the manager does not know */
     const cpu_set_t *set = exec_cpus(&at->child);
-    if ((launch->spec->display & LAYOUT_SHOW_BIND) && set)
+    if (((launch->spec->display & LAYOUT_SHOW_BIND) || launch->claim) && set)
         task_binding_add_found(&start->bindings, set,
                                launch->first_rank + launch->tasks[task].rank);
     start->ops->started(start->owner, task, pid, &pipes);

@@ -46,7 +46,15 @@ static void on_unstartable(void *owner, struct task_group *group)
     false_tree_log(((struct scene *)owner)->tree, "unstartable.%u", task_group_number(group));
 }
 
-static const struct task_groups_ops ops = {on_added, on_mapped, on_refused, on_unstartable};
+static void on_launched(void *owner, struct task_group *group, const json_t *launch)
+{
+    (void)owner;
+    assert_non_null(group);
+    assert_true(json_is_object(launch));
+}
+
+static const struct task_groups_ops ops = {on_added, on_launched, on_mapped, on_refused,
+                                           on_unstartable};
 
 static struct spec *spec_of(const char *json)
 {

@@ -166,6 +166,90 @@ static void test_ranks_that_ended_in_the_same_way_are_merged(void **state)
     idset_free(more);
 }
 
+static void test_process_ids_of_what_was_started_arrive(void **state)
+{
+    struct started_report report = {.pids = mem_copy_text("7-8,0")}, got = {0};
+    json_t *value = started_report_to_json(&report);
+    (void)state;
+    assert_int_equal(started_report_from_json(&got, value, NULL), 0);
+    assert_string_equal(got.pids, "7-8,0");
+    started_report_clear(&report);
+    started_report_clear(&got);
+    json_decref(value);
+}
+
+static void add_usages(struct done_report *report, uint32_t first, uint32_t count)
+{
+    struct idset *ranks = idset_new();
+    struct task_usages usages = {0};
+    idset_add_range(ranks, first, first + count - 1);
+    for (uint32_t rank = first + count; rank-- > first;) {
+        struct task_usage one = {rank, {1000, 10 + rank, 20 + rank, 30, 40 + rank}};
+        task_usages_add(&usages, &one);
+    }
+    done_report_add(report, 0, false, ranks);
+    done_report_add_usage(report, 0, false, &usages);
+    task_usages_clear(&usages);
+    idset_free(ranks);
+}
+
+/* As it arrives; takes what is in the report. */
+static void send_done(struct done_report *report)
+{
+    json_t *value = done_report_to_json(report);
+    done_report_clear(report);
+    *report = (struct done_report){0};
+    done_report_from_json(report, value);
+    json_decref(value);
+}
+
+static void test_what_tasks_used_arrives_for_each_or_from_least_to_most(void **state)
+{
+    struct done_report report = {0};
+    (void)state;
+    add_usages(&report, 3, 2);
+    add_usages(&report, 0, 3);
+    send_done(&report);
+    assert_int_equal(report.nexits, 1);
+    assert_int_equal(report.exits[0].usages.count, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(report.exits[0].usages.list[i].rank, i);
+        assert_true(report.exits[0].usages.list[i].columns[USAGE_MEMORY] == 40 + i);
+    }
+    add_usages(&report, 5, TASK_USAGES_MAX);
+    send_done(&report);
+    assert_null(report.exits[0].usages.list);
+    assert_int_equal(report.exits[0].usages.count, 5 + TASK_USAGES_MAX);
+    assert_true(report.exits[0].usages.least[USAGE_RAN] == 10);
+    assert_true(report.exits[0].usages.most[USAGE_RAN] == 10 + 4 + TASK_USAGES_MAX);
+    add_usages(&report, 2000, 1);
+    assert_true(report.exits[0].usages.most[USAGE_RAN] == 2010);
+    done_report_clear(&report);
+}
+
+static void test_malformed_usages_are_as_if_nothing_was_said(void **state)
+{
+    static const char *const bad[] = {"7",
+                                      "[]",
+                                      "[[1,2,3,4,5]]",
+                                      "[[1,2,3,4,5],[1,2,3,4]]",
+                                      "[[1,2,3,4,-5],[1,2,3,4,5]]",
+                                      "{\"count\":0}",
+                                      "{\"count\":2,\"least\":[1,2,3,4,5]}"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct done_report report = {0};
+        char *text = mem_format("{\"ends\":[[0,false,\"1-2\",%s]],\"nodes\":\"0\"}", bad[i]);
+        json_t *value = value_of(text);
+        done_report_from_json(&report, value);
+        assert_int_equal(report.nexits, 1);
+        assert_int_equal(report.exits[0].usages.count, 0);
+        done_report_clear(&report);
+        json_decref(value);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +260,9 @@ int main(void)
         cmocka_unit_test(test_no_value_is_an_empty_started_report),
         cmocka_unit_test(test_an_ended_report_keeps_its_words_when_its_time_is_turned),
         cmocka_unit_test(test_a_malformed_ended_report_is_refused),
+        cmocka_unit_test(test_process_ids_of_what_was_started_arrive),
+        cmocka_unit_test(test_what_tasks_used_arrives_for_each_or_from_least_to_most),
+        cmocka_unit_test(test_malformed_usages_are_as_if_nothing_was_said),
         cmocka_unit_test(test_ranks_that_ended_in_the_same_way_are_merged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
