@@ -13,6 +13,7 @@ liblauncher_a_SOURCES = \
     launcher/process/process.c launcher/process/process.h \
     launcher/process/process_set.c launcher/process/process_set.h \
     launcher/process/process_usage.c launcher/process/process_usage.h \
+    launcher/process/program_path.c launcher/process/program_path.h \
     launcher/process/reap.c launcher/process/reap.h \
     launcher/process/scratch_directory.c launcher/process/scratch_directory.h \
     launcher/process/signal_name.c launcher/process/signal_name.h \
@@ -35,8 +36,10 @@ liblauncher_a_SOURCES = \
     launcher/ledger/claim_queue.c launcher/ledger/claim_queue.h \
     launcher/ledger/claims_file.c launcher/ledger/claims_file.h \
     launcher/ledger/claims_table.c launcher/ledger/claims_table.h \
+    launcher/ledger/completed.c launcher/ledger/completed.h \
     launcher/ledger/context_directory.c launcher/ledger/context_directory.h \
     launcher/ledger/context_files.c launcher/ledger/context_files.h \
+    launcher/ledger/context_record.c launcher/ledger/context_record.h \
     launcher/ledger/event_log.c launcher/ledger/event_log.h \
     launcher/ledger/instance_directory.c launcher/ledger/instance_directory.h \
     launcher/ledger/instance_lock.c launcher/ledger/instance_lock.h \
@@ -47,6 +50,7 @@ liblauncher_a_SOURCES = \
     launcher/ledger/pid_list.c launcher/ledger/pid_list.h \
     launcher/ledger/private_directory.c launcher/ledger/private_directory.h \
     launcher/ledger/program_record.c launcher/ledger/program_record.h \
+    launcher/ledger/state_directory.c launcher/ledger/state_directory.h \
     launcher/ledger/topology_cache.c launcher/ledger/topology_cache.h \
     launcher/tree/batch_bootstrap.c launcher/tree/batch_bootstrap.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
@@ -209,6 +213,10 @@ tprun_SOURCES = launcher/cli/tprun.c
 
 pkglibexec_PROGRAMS += tpagent
 tpagent_SOURCES = launcher/agent/tpagent.c
+
+pkglibexec_PROGRAMS += tpmove
+tpmove_SOURCES = launcher/tpctl/tpmove.c
+tpmove_LDADD = $(LAYERS) $(JANSSON_LIBS) -lm
 
 pkglibexec_PROGRAMS += tpsingleton
 tpsingleton_SOURCES = launcher/mpiexec/tpsingleton.c

@@ -30,6 +30,7 @@ check_PROGRAMS += \
     tests/unit/test-closed-program \
     tests/unit/test-collective \
     tests/unit/test-command-output \
+    tests/unit/test-completed \
     tests/unit/test-connect-back \
     tests/unit/test-constraint \
     tests/unit/test-count \
@@ -165,6 +166,7 @@ tests_unit_test_clock_LDADD = $(UNIT_LIBS)
 tests_unit_test_closed_program_LDADD = $(UNIT_LIBS)
 tests_unit_test_collective_LDADD = $(UNIT_LIBS)
 tests_unit_test_command_output_LDADD = $(UNIT_LIBS)
+tests_unit_test_completed_LDADD = $(UNIT_LIBS)
 tests_unit_test_connect_back_LDADD = $(UNIT_LIBS)
 tests_unit_test_constraint_LDADD = $(UNIT_LIBS)
 tests_unit_test_count_LDADD = $(UNIT_LIBS)

@@ -22,6 +22,7 @@
 #include "launcher/plan/picture_file.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
+#include "launcher/process/program_path.h"
 #include "launcher/process/reap.h"
 #include "launcher/process/user_namespace.h"
 #include "launcher/stdio/output.h"
@@ -50,27 +51,6 @@ static int tprun_refuse(struct error *err)
     }
     error_clear(err);
     return status;
-}
-
-/* A program of ours. In the build tree and in a moved installation it is beside this one or under
- * its prefix; else where it was installed. Caller frees. */
-static char *find_program(const char *name)
-{
-    static const char *const places[] = {"", "../libexec/tprun/"};
-    static const char agent[] = TPRUN_AGENT_PATH;
-    char self[4096];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (len > 0) {
-        self[len] = '\0';
-        *(strrchr(self, '/') + 1) = '\0';
-        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-            char *path = mem_format("%s%s%s", self, places[i], name);
-            if (access(path, X_OK) == 0)
-                return path;
-            free(path);
-        }
-    }
-    return mem_format("%.*s/%s", (int)(strrchr(agent, '/') - agent), agent, name);
 }
 
 static int tprun_print_and_free(char *text)
@@ -216,7 +196,7 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
 {
     if (!mpiexec_is_name(argv[0]))
         return options_parse(argc, argv, spec, err);
-    char *stand_in = find_program("tpsingleton");
+    char *stand_in = program_path("tpsingleton");
     *port = singleton_port(argv, err);
     /* The process runs mpiexec with all that it has open. The port at which it listens would stay open here when
      * it is gone. */
@@ -261,7 +241,7 @@ static int start(int argc, char *argv[], int *port)
         return tprun_refuse(&err);
     }
     if (!spec->agent)
-        spec->agent = find_program("tpagent");
+        spec->agent = program_path("tpagent");
     if (action == OPTIONS_RUN)
         return tprun_run(spec);
     int status = action == OPTIONS_CHECK          ? check(spec)

@@ -14,10 +14,12 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "launcher/ledger/completed.h"
 #include "launcher/ledger/context_directory.h"
 #include "launcher/ledger/instance_lock_private.h"
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/private_directory.h"
+#include "launcher/ledger/state_directory.h"
 
 #define LEDGER_CLAIMS "claims"
 #define LEDGER_SEAL 34 /* bytes behind the claims: their generation and checksum */
@@ -170,6 +172,25 @@ static void ledger_bury_dead(struct instance *instance, struct claims *claims)
         close(fd);
 }
 
+/* No number is used again while anybody knows of it, also where the runtime directory was removed. */
+static uint64_t ledger_highest_kept(struct instance *instance)
+{
+    int state = state_directory_open(instance_name(instance), false, NULL);
+    uint64_t highest = state >= 0 ? state_directory_highest(state) : 0;
+    struct buf bytes = BUF_INIT;
+    struct completed_context context;
+    size_t at = 0;
+    completed_read(instance, &bytes, NULL);
+    while (context_record_next(buf_bytes(&bytes), bytes.len, &at, &context)) {
+        uint64_t number = strtoull(context.id, NULL, 10);
+        highest = number > highest ? number : highest;
+    }
+    buf_free(&bytes);
+    if (state >= 0)
+        close(state);
+    return highest;
+}
+
 /* What all live programs said that they hold. */
 static struct claims *ledger_rebuild(struct instance *instance, struct error *err)
 {
@@ -180,6 +201,8 @@ static struct claims *ledger_rebuild(struct instance *instance, struct error *er
         ledger_load(instance, PRIVATE_DIRECTORY_DRAFT(LEDGER_CLAIMS), &generation, NULL);
     if (older)
         ledger_go_on_above(claims, older->next - 1);
+    else
+        ledger_go_on_above(claims, ledger_highest_kept(instance));
     if (!idset_empty(instance->gone))
         ledger_go_on_above(claims, idset_last(instance->gone));
     ledger_bury_dead(instance, claims);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "launcher/ledger/completed.h"
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
@@ -28,7 +29,7 @@ static const struct {
                      {"R.json", PRIVATE_DIRECTORY_DRAFT("R.json")},
                      {"slots.json", PRIVATE_DIRECTORY_DRAFT("slots.json")},
                      {ENTRY_EVENTS, PRIVATE_DIRECTORY_DRAFT(ENTRY_EVENTS)}};
-enum { CONTEXT_FILES = sizeof(context_files) / sizeof(context_files[0]) };
+enum { CONTEXT_DRAFTS = sizeof(context_files) / sizeof(context_files[0]) };
 
 int ledger_make_context(struct instance *instance, const char *id)
 {
@@ -49,7 +50,7 @@ int ledger_make_context(struct instance *instance, const char *id)
 
 static bool context_is_draft(const char *name)
 {
-    for (int i = 0; i < CONTEXT_FILES; i++)
+    for (int i = 0; i < CONTEXT_DRAFTS; i++)
         if (strcmp(name, context_files[i].draft) == 0)
             return true;
     return false;
@@ -66,13 +67,15 @@ static bool context_empty_log(int dir)
     return done;
 }
 
-/* Nothing stays but drafts. False: that cannot be. */
-static bool context_clean(int dir, const char *name)
+/* What is to be kept of it is, and nothing stays but drafts. False: that cannot be. */
+static bool context_clean(struct instance *instance, const char *id, const char *name)
 {
-    int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(instance->programs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     bool clean = stream != NULL;
-    for (int i = 0; clean && i < CONTEXT_FILES; i++)
+    if (clean)
+        completed_append(instance, id, fd); /* what cannot be kept is lost: nothing waits for it */
+    for (int i = 0; clean && i < CONTEXT_DRAFTS; i++)
         renameat2(fd, context_files[i].name, fd, context_files[i].draft, RENAME_NOREPLACE);
     clean = clean && context_empty_log(fd);
     for (struct dirent *entry; clean && (entry = readdir(stream));)
@@ -97,7 +100,8 @@ void ledger_remove_context(struct instance *instance, const char *id)
             directory_remove(dir, id);
         return;
     }
-    for (int i = 0; context_clean(dir, mine) && i < CONTEXT_SPARES; i++) {
+    bool clean = context_clean(instance, id, mine);
+    for (int i = 0; clean && i < CONTEXT_SPARES; i++) {
         snprintf(spare, sizeof(spare), ".spare-%d", i);
         if (renameat2(dir, mine, dir, spare, RENAME_NOREPLACE) == 0)
             return;
@@ -114,8 +118,10 @@ void ledger_tidy_contexts(struct instance *instance)
     for (struct dirent *entry; stream && (entry = readdir(stream));)
         if (strncmp(entry->d_name, ".end-", 5) == 0 &&
             fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            st.st_ctime + CONTEXT_AGE < time(NULL))
+            st.st_ctime + CONTEXT_AGE < time(NULL)) {
+            context_clean(instance, entry->d_name + 5, entry->d_name);
             directory_remove(dir, entry->d_name);
+        }
     if (stream)
         closedir(stream);
     else if (fd >= 0)

@@ -7,7 +7,7 @@
 #include "launcher/ledger/instance_directory.h"
 
 /* A program's directory, made or taken from those that are over: 0, or -1 with
- * errno. Removed, which is no failure where it is not there; and what others did not finish. */
+ * errno. Removed, once what its log says is kept (completed.h), which is no failure where it is not there; and what others did not finish. */
 int ledger_make_context(struct instance *instance, const char *id);
 void ledger_remove_context(struct instance *instance, const char *id);
 void ledger_tidy_contexts(struct instance *instance);

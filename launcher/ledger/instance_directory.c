@@ -206,6 +206,12 @@ const char *instance_path(const struct instance *instance)
     return instance->path;
 }
 
+const char *instance_name(const struct instance *instance)
+{
+    const char *slash = strrchr(instance->path, '/');
+    return slash ? slash + 1 : instance->path;
+}
+
 const char *instance_id(const struct instance *instance)
 {
     return instance->id;

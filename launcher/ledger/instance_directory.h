@@ -11,14 +11,17 @@
  *     claims          the next program number, what each program holds or waits for (claims_table.h), and
  *                     a generation and a checksum of that
  *     alive           byte <n> is locked by the program's processes for as long as one of them lives
+ *     completed       contexts of programs that are complete, until they are moved (completed.h)
  *     programs/<n>/   a program's context
  *         R.json      what the program holds (RFC 20), written once it does; absent: nothing
+ *         events      what happened to it (event_log.h)
  *         ...         whatever entry_write() puts there
  *
  * There is no daemon: every run reads these files. `claims` is what counts. A new one is written beside
  * it, and takes its place under the lock. So readers need no lock, and a process that is killed at any
  * point leaves a whole file. A program whose byte nobody has locked is gone,
- * however it ended: its row does not count, and whoever sees that removes what is left of it. Where
+ * however it ended: its row does not count, and whoever sees that puts what is left of it to those that
+ * are complete. Where
  * `claims` is missing or its checksum is wrong it is made anew from the programs that are alive and
  * their R.json. No run waits for a disk: once an instance was used, a start and an end make no file
  * and replace none by rename.
@@ -49,6 +52,7 @@ struct instance *instance_open_outer(const char *path, const char *id);
 /* Programs of the instance must have been left or ended. NULL is fine. */
 void instance_close(struct instance *instance);
 const char *instance_path(const struct instance *instance); /* borrowed */
+const char *instance_name(const struct instance *instance); /* last part of the path; borrowed */
 const char *instance_id(const struct instance *instance);   /* borrowed */
 
 /* This process is a task of these programs (idset text): a run of its own draws from what they

@@ -24,6 +24,7 @@ struct instance {
     char *within;            /* the same as claims have it; NULL: none */
     struct idset *gone;      /* numbers of programs that were seen to be gone: they stay so */
     double patience;         /* seconds for a lock; 0: the default */
+    bool completed_due;      /* completed.h: it is time to move them */
     bool busy;               /* the last lock was not to be had in that time */
     size_t locks;
     double longest;            /* seconds that a lock was held */

@@ -19,6 +19,7 @@
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
 #include "launcher/process/job_signals.h"
+#include "launcher/process/program_path.h"
 #include "launcher/process/process_set.h"
 #include "launcher/program/program.h"
 #include "pmi-server/pmix/server.h"
@@ -348,8 +349,23 @@ static void warm_pmix(void *owner)
         pmix_server_warm();
 }
 
+/* By a process that nobody waits for. Inside another run it would be taken for what a task left behind. */
+static void move_completed(const struct manager *manager)
+{
+    for (size_t i = 0; i < manager->nprograms && !getenv("TPRUN_INSTANCE"); i++) {
+        const char *id, *path = program_completed_due(manager->programs[i], &id);
+        if (!path)
+            continue;
+        char *words[] = {program_path("tpmove"), (char *)(uintptr_t)path, (char *)(uintptr_t)id,
+                         NULL};
+        program_start_detached(words);
+        free(words[0]);
+    }
+}
+
 static void manager_close(struct manager *manager)
 {
+    move_completed(manager);
     tree_free(manager->tree);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_free(manager->programs[i]);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "launcher/ledger/completed.h"
 #include "launcher/ledger/instance_directory.h"
 #include "launcher/ledger/instance_lock.h"
 #include "launcher/ledger/ledger_entry.h"
@@ -525,6 +526,16 @@ void program_end(struct program *program)
     buf_free(&lines);
     program_service_end(program->service);
     resources_leave(program_start_resources(program->start));
+}
+
+const char *program_completed_due(const struct program *program, const char **id)
+{
+    const struct resources *resources = program_start_resources(program->start);
+    const struct instance *instance = resources ? resources_instance(resources) : NULL;
+    if (!instance || !completed_is_due(instance))
+        return NULL;
+    *id = instance_id(instance);
+    return instance_path(instance);
 }
 
 int program_outcome(const struct program *program, struct buf *lines)

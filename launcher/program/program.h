@@ -72,6 +72,10 @@ void program_end(struct program *program);
 /* The exit status; lines are appended, each with a newline. */
 int program_outcome(const struct program *program, struct buf *lines);
 
+/* Where something of its instance is to be moved by tpmove, the words of which follow its name; NULL: nothing
+ * is. Borrowed, after program_end(). */
+const char *program_completed_due(const struct program *program, const char **instance_id);
+
 /* Name of a node of the tree; NULL: there is no such node. */
 const char *program_host_name(const struct program *program, uint32_t node);
 

@@ -35,6 +35,7 @@ build_programs() {
 start_test() {
     mkdir -p -m 700 "$BATS_TEST_TMPDIR/run"
     export TPRUN_RUNTIME_DIR=$BATS_TEST_TMPDIR/run
+    export XDG_STATE_HOME=$BATS_TEST_TMPDIR/state
     export TPRUN_OPTIONS=--oversubscribe
     export TEST_MARK=$$.$BATS_TEST_NUMBER.$RANDOM
     cd "$BATS_TEST_TMPDIR" || return

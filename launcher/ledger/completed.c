@@ -1,0 +1,198 @@
+/* Contexts that are complete: kept in one file of the instance, and moved to the state directory. */
+#include "launcher/ledger/completed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "launcher/ledger/event_log.h"
+#include "launcher/ledger/instance_private.h"
+#include "launcher/ledger/ledger_entry.h"
+#include "launcher/ledger/private_directory.h"
+#include "launcher/ledger/state_directory.h"
+
+#define COMPLETED_FILE "completed"
+#define COMPLETED_WAIT 0.05 /* s for the lock of the file, which is held for one write */
+
+/* ---- the end of a log ---- */
+
+/* The last event is the end. Of a log that begins with an event, *began is when. */
+static bool log_is_over(const char *bytes, size_t len, double *began)
+{
+    struct event_reader reader;
+    struct event event;
+    while (len && bytes[len - 1] != '\n')
+        len--;
+    size_t last = len ? len - 1 : 0;
+    while (last && bytes[last - 1] != '\n')
+        last--;
+    event_reader_begin(&reader, bytes + last, len - last);
+    bool over = event_reader_next(&reader, &event, NULL) == 1 &&
+                (strcmp(event.name, "complete") == 0 || strcmp(event.name, "lost") == 0);
+    event_reader_end(&reader);
+    event_reader_begin(&reader, bytes, len);
+    *began = event_reader_next(&reader, &event, NULL) == 1 ? event.timestamp : 0;
+    event_reader_end(&reader);
+    return over;
+}
+
+static bool is_from_before_boot(double time)
+{
+    struct timespec up;
+    return clock_gettime(CLOCK_BOOTTIME, &up) == 0 && time > 0 &&
+           time < clock_wall_seconds() - (double)up.tv_sec;
+}
+
+/* Its manager did not get to it. */
+static void add_lost(int dir, double began)
+{
+    struct event_log *log = event_log_open(dir, ENTRY_EVENTS, "", NULL);
+    if (!log)
+        return;
+    event_log_add(log, "lost",
+                  json_pack("{s:s}", "reason",
+                            is_from_before_boot(began)
+                                ? "the machine was started anew while the program ran\n"
+                                : "the manager of the program was gone before its end\n"));
+    event_log_write(log, NULL);
+    event_log_close(log);
+}
+
+/* ---- appending ---- */
+
+static int lock_completed(int fd)
+{
+    double end = clock_monotonic_seconds() + COMPLETED_WAIT;
+    int rc;
+    while ((rc = private_directory_lock(fd, false)) < 0 && errno == EAGAIN &&
+           clock_monotonic_seconds() < end)
+        usleep(100);
+    return rc;
+}
+
+static bool append_record(struct instance *instance, const struct buf *record)
+{
+    struct stat st;
+    int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(instance->dir, COMPLETED_FILE, flags, 0600);
+    bool good = fd >= 0 && lock_completed(fd) == 0 && fstat(fd, &st) == 0;
+    if (good && st.st_size > (off_t)COMPLETED_MAX) {
+        good = false;
+        errno = EFBIG;
+    }
+    if (good) {
+        ssize_t n = write(fd, buf_bytes(record), record->len);
+        good = n == (ssize_t)record->len;
+        if (!good && n > 0 && ftruncate(fd, st.st_size) == 0)
+            errno = ENOSPC;
+        instance->completed_due |=
+            st.st_size > (off_t)COMPLETED_DUE || time(NULL) - st.st_mtime >= COMPLETED_PAUSE;
+    }
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return good;
+}
+
+bool completed_append(struct instance *instance, const char *id, int dir)
+{
+    struct buf bytes = BUF_INIT;
+    double began;
+    bool good = context_record_add_file(&bytes, dir, ENTRY_EVENTS) || errno == ENOENT;
+    bool has_log = bytes.len > 1;
+    if (good && has_log && !log_is_over(buf_bytes(&bytes), bytes.len, &began))
+        add_lost(dir, began);
+    buf_clear(&bytes);
+    if (good && has_log)
+        good = context_record_make(&bytes, id, dir) && append_record(instance, &bytes);
+    buf_free(&bytes);
+    return good;
+}
+
+bool completed_is_due(const struct instance *instance)
+{
+    return instance->completed_due;
+}
+
+/* ---- reading ---- */
+
+static int read_from(int fd, struct buf *out)
+{
+    ssize_t n;
+    size_t step = 65536;
+    while ((n = pread(fd, buf_reserve(out, step), step, (off_t)out->len)) > 0)
+        buf_added(out, (size_t)n);
+    return n < 0 ? -1 : 0;
+}
+
+int completed_read(struct instance *instance, struct buf *out, struct error *err)
+{
+    struct buf bytes = BUF_INIT;
+    int fd = openat(instance->dir, COMPLETED_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = fd >= 0 ? read_from(fd, &bytes) : errno == ENOENT ? 0 : -1;
+    if (rc < 0)
+        error_set(err, "cannot read %s/%s: %s", instance->path, COMPLETED_FILE, strerror(errno));
+    buf_add(out, buf_bytes(&bytes), bytes.len);
+    buf_free(&bytes);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+/* ---- moving ---- */
+
+/* What stands before `from` is moved already. 1: there may be more. */
+static int move_some(struct instance *instance, int fd, int state, struct error *err)
+{
+    struct buf bytes = BUF_INIT;
+    struct completed_context context;
+    struct stat st;
+    size_t at = 0;
+    int rc = read_from(fd, &bytes);
+    if (rc < 0)
+        error_set(err, "cannot read %s/%s: %s", instance->path, COMPLETED_FILE, strerror(errno));
+    while (rc == 0 && context_record_next(buf_bytes(&bytes), bytes.len, &at, &context))
+        rc = state_directory_put(state, &context, err);
+    if (rc == 0 && lock_completed(fd) == 0) {
+        bool whole = fstat(fd, &st) == 0 && (size_t)st.st_size == bytes.len;
+        rc = !whole;
+        if (whole && ftruncate(fd, 0) < 0)
+            rc = error_set(err, "cannot empty %s/%s: %s", instance->path, COMPLETED_FILE,
+                           strerror(errno));
+    }
+    private_directory_unlock(fd);
+    buf_free(&bytes);
+    return rc;
+}
+
+int completed_move(struct instance *instance, struct error *err)
+{
+    int fd = openat(instance->dir, COMPLETED_FILE, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? 0
+                               : error_set(err, "cannot open %s/%s: %s", instance->path,
+                                           COMPLETED_FILE, strerror(errno));
+    int turn = openat(instance->dir, "moving", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int state = -1, rc = 0;
+    if (turn >= 0 && private_directory_lock(turn, false) == 0) {
+        state = state_directory_open(instance_name(instance), true, err);
+        rc = state < 0 ? -1 : 1;
+        while (rc == 1)
+            rc = move_some(instance, fd, state, err);
+        if (rc == 0)
+            state_directory_limit(state);
+    }
+    if (state >= 0)
+        close(state);
+    if (turn >= 0)
+        close(turn);
+    close(fd);
+    return rc;
+}

@@ -1,0 +1,37 @@
+/*
+ * completed - the contexts of programs that are complete: a file of the instance, to which each is appended when it
+ * ends, until they are moved to the state directory.
+ *
+ * A run makes no file for its end and waits for no slow disk: its directory is for the next program, its
+ * files become one record (context_record.h) of the instance's file "completed". Moving is done by a
+ * process that nobody waits for (tpmove), or by a command that lists programs.
+ */
+#ifndef LAUNCHER_LEDGER_COMPLETED_H
+#define LAUNCHER_LEDGER_COMPLETED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "launcher/ledger/context_record.h"
+#include "launcher/ledger/instance_directory.h"
+
+#define COMPLETED_MAX (256u << 20) /* bytes; what comes later is dropped until they are moved */
+#define COMPLETED_DUE (256u << 10) /* bytes that are moved in any case */
+#define COMPLETED_PAUSE 5          /* s without an end after which the next is moved at once */
+
+/* The program's directory is `dir`, and nobody else has it: a log that does not say its end gets the event
+ * "lost". False: it cannot be appended, errno says why. A directory without a log has nothing to keep. */
+bool completed_append(struct instance *instance, const char *id, int dir);
+
+/* All that there is now, appended to `out`. 0, or -1 with a sentence; no file is no record. */
+int completed_read(struct instance *instance, struct buf *out, struct error *err);
+
+/* Move all to the state directory, and keep that within its limits. 0, or -1 with a sentence: what could not
+ * be moved stays. One process at a time does it, others leave it to that one. */
+int completed_move(struct instance *instance, struct error *err);
+/* Something was appended that it is time to move. */
+bool completed_is_due(const struct instance *instance);
+
+#endif

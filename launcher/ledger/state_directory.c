@@ -1,0 +1,219 @@
+/* The state directory: contexts of programs that are over. */
+#include "launcher/ledger/state_directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/directory.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "launcher/ledger/private_directory.h"
+
+#define STATE_NAME 40 /* bytes of a context's name */
+#define STATE_SAME 99 /* contexts of one number */
+
+char *state_directory_path(void)
+{
+    const char *chosen = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (chosen && *chosen == '/')
+        return mem_format("%s/tprun", chosen);
+    const struct passwd *user = home && *home == '/' ? NULL : getpwuid(geteuid());
+    if (user)
+        home = user->pw_dir;
+    return home && *home == '/' ? mem_format("%s/.local/state/tprun", home) : NULL;
+}
+
+/* All directories above the last, as the XDG base directory specification wants them. */
+static void make_above(const char *path)
+{
+    char *copy = mem_copy_text(path);
+    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(copy, 0700);
+        *slash = '/';
+    }
+    free(copy);
+}
+
+int state_directory_open(const char *instance, bool make, struct error *err)
+{
+    char *path = state_directory_path();
+    if (!path)
+        return error_set(err, "no place for what is over: neither XDG_STATE_HOME nor HOME is an "
+                              "absolute path");
+    char *own = mem_format("%s/%s", path, instance);
+    int fd = -1, top = -1;
+    struct stat st;
+    if (make)
+        make_above(path);
+    if (make || stat(own, &st) == 0)
+        top = private_directory_open_private(AT_FDCWD, path, path, err);
+    if (top >= 0) {
+        fd = private_directory_open_private(top, instance, own, err);
+        close(top);
+    }
+    free(own);
+    free(path);
+    return fd;
+}
+
+/* ---- contexts ---- */
+
+static bool is_context_name(const char *name, uint64_t *number)
+{
+    size_t digits = number_read(name, NULL, UINT64_MAX - 2, number);
+    return digits && strlen(name) < STATE_NAME && (!name[digits] || name[digits] == '.');
+}
+
+void state_directory_each(int state, void (*each)(void *arg, const char *name), void *arg)
+{
+    int fd = openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    uint64_t number;
+    for (const struct dirent *entry; stream && (entry = readdir(stream));)
+        if (is_context_name(entry->d_name, &number))
+            each(arg, entry->d_name);
+    if (stream)
+        closedir(stream);
+    else if (fd >= 0)
+        close(fd);
+}
+
+static void keep_highest(void *arg, const char *name)
+{
+    uint64_t number, *highest = arg;
+    if (is_context_name(name, &number) && number > *highest)
+        *highest = number;
+}
+
+uint64_t state_directory_highest(int state)
+{
+    uint64_t highest = 0;
+    state_directory_each(state, keep_highest, &highest);
+    return highest;
+}
+
+/* ---- adding ---- */
+
+static int write_files(int dir, const struct completed_context *context)
+{
+    for (int i = 0; i < CONTEXT_FILES; i++) {
+        if (!context->files[i])
+            continue;
+        int fd = openat(dir, context_file_names[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        int rc = fd < 0 ? -1 : file_write_all(fd, context->files[i], context->lens[i]);
+        if (fd >= 0 && close(fd) < 0)
+            rc = -1;
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* It was moved before, by a process that was killed on its way. */
+static bool is_same_context(int state, const char *name, const struct completed_context *context)
+{
+    char path[STATE_NAME + 16];
+    size_t len;
+    snprintf(path, sizeof(path), "%s/%s", name, context_file_names[CONTEXT_EVENTS]);
+    char *text = private_directory_read(state, path, CONTEXT_MAX, &len);
+    bool same = text && context->files[CONTEXT_EVENTS] && len == context->lens[CONTEXT_EVENTS] &&
+                memcmp(text, context->files[CONTEXT_EVENTS], len) == 0;
+    free(text);
+    return same;
+}
+
+/* 0; -1 with errno. */
+static int name_context(int state, const char *draft, const struct completed_context *context)
+{
+    char name[STATE_NAME];
+    int rc = -1;
+    errno = EEXIST;
+    for (int i = 1; rc < 0 && errno == EEXIST && i <= STATE_SAME; i++) {
+        snprintf(name, sizeof(name), i > 1 ? "%s.%d" : "%s", context->id, i);
+        rc = renameat2(state, draft, state, name, RENAME_NOREPLACE);
+        if (rc < 0 && errno == EINVAL && faccessat(state, name, F_OK, 0) < 0) /* NFS */
+            rc = renameat(state, draft, state, name);
+        if (rc < 0 && (errno == EEXIST || errno == EINVAL)) {
+            if (is_same_context(state, name, context))
+                return directory_remove(state, draft);
+            errno = EEXIST;
+        }
+    }
+    return rc;
+}
+
+int state_directory_put(int state, const struct completed_context *context, struct error *err)
+{
+    char draft[STATE_NAME];
+    snprintf(draft, sizeof(draft), ".new-%s", context->id);
+    directory_remove(state, draft);
+    int dir = -1, rc = mkdirat(state, draft, 0700);
+    if (rc == 0)
+        dir = openat(state, draft, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0 || write_files(dir, context) < 0 || name_context(state, draft, context) < 0) {
+        rc = error_set(err, "cannot keep what is known of program %s: %s", context->id,
+                       strerror(errno));
+        directory_remove(state, draft);
+    }
+    if (dir >= 0)
+        close(dir);
+    return rc;
+}
+
+/* ---- limits ---- */
+
+struct dated {
+    uint64_t number;
+    char name[STATE_NAME];
+};
+
+struct dated_list {
+    struct dated *list;
+    size_t count;
+};
+
+static void note_dated(void *arg, const char *name)
+{
+    struct dated_list *all = arg;
+    struct dated one = {0};
+    if (!is_context_name(name, &one.number))
+        return;
+    snprintf(one.name, sizeof(one.name), "%s", name);
+    all->list = array_grow(all->list, all->count, sizeof(*all->list));
+    all->list[all->count++] = one;
+}
+
+static int compare_dated(const void *a, const void *b)
+{
+    uint64_t x = ((const struct dated *)a)->number, y = ((const struct dated *)b)->number;
+    return (x > y) - (x < y);
+}
+
+/* Numbers ascend with time: the first that is young enough ends the search. */
+void state_directory_limit(int state)
+{
+    struct dated_list all = {0};
+    struct stat st;
+    state_directory_each(state, note_dated, &all);
+    if (all.count)
+        qsort(all.list, all.count, sizeof(*all.list), compare_dated);
+    for (size_t i = 0; i < all.count; i++) {
+        bool surplus = all.count - i > STATE_MAX_COUNT;
+        if (!surplus && (fstatat(state, all.list[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+                         st.st_mtime + STATE_MAX_AGE > time(NULL)))
+            break;
+        directory_remove(state, all.list[i].name);
+    }
+    free(all.list);
+}

@@ -1,0 +1,40 @@
+/*
+ * state_directory - contexts of programs that are over, for as long as somebody may ask for them.
+ *
+ *     $XDG_STATE_HOME/tprun, else ~/.local/state/tprun
+ *         NAME/                 an instance, by the name of its directory
+ *             17/               a program: spec.json, R.json, slots.json, events
+ *
+ * All is mode 0700 and the user's own. It may be on a slow file system: no run waits for it. A context
+ * appears whole, by a rename. STATE_MAX_AGE and STATE_MAX_COUNT keep it bounded.
+ */
+#ifndef LAUNCHER_LEDGER_STATE_DIRECTORY_H
+#define LAUNCHER_LEDGER_STATE_DIRECTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "launcher/ledger/context_record.h"
+
+#define STATE_MAX_AGE (90 * 24 * 3600) /* seconds; older contexts are removed */
+#define STATE_MAX_COUNT 100000 /* contexts of an instance; the oldest above that are removed */
+
+/* Where it is; NULL: there is no such place, for neither XDG_STATE_HOME nor a home is known. Caller frees. */
+char *state_directory_path(void);
+/* Of an instance. With `make` it is made where it is missing. The descriptor, or -1 with a sentence; without
+ * `make` -1 without one where it is not there. */
+int state_directory_open(const char *instance, bool make, struct error *err);
+
+/* Add a context. One that is there with the same log is the same; where another has its number it is ID.2, and
+ * so on. 0, or -1 with a sentence. */
+int state_directory_put(int state, const struct completed_context *context, struct error *err);
+/* Remove what is too old, or too much. */
+void state_directory_limit(int state);
+
+/* Calls `each` with the names of all contexts, in no order. */
+void state_directory_each(int state, void (*each)(void *arg, const char *name), void *arg);
+/* The highest number there is; 0: none. */
+uint64_t state_directory_highest(int state);
+
+#endif

@@ -1,0 +1,242 @@
+/* Contexts of programs that are over: kept by whoever ends them, and moved to the state directory. */
+#include "tests/unit/instance-world.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher/ledger/claim.h"
+#include "launcher/ledger/completed.h"
+#include "launcher/ledger/event_log.h"
+#include "launcher/ledger/state_directory.h"
+
+static int make_states(void **state)
+{
+    char path[96];
+    if (make_world(state) < 0)
+        return -1;
+    snprintf(path, sizeof(path), "%s/deep/state", world);
+    return setenv("XDG_STATE_HOME", path, 1);
+}
+
+static struct instance *open_test_instance(void)
+{
+    struct error err = ERROR_INIT;
+    struct instance *instance = instance_open("test", &err);
+    if (!instance)
+        fail_msg("%s", error_text(&err));
+    return instance;
+}
+
+/* A program that has written these events, and its spec. */
+static struct ledger_entry *new_logged(struct instance *instance, const char *const *names)
+{
+    struct error err = ERROR_INIT;
+    struct ledger_entry *entry = entry_new(instance, "test", &err);
+    struct event_log *log = entry ? entry_open_events(entry, &err) : NULL;
+    json_t *spec = json_pack("{s:s}", "of", entry ? entry_id(entry) : "");
+    if (!log)
+        fail_msg("%s", error_text(&err));
+    entry_write(entry, "spec.json", spec, &err);
+    for (; *names; names++)
+        event_log_add(log, *names, NULL);
+    assert_int_equal(event_log_write(log, &err), 0);
+    event_log_close(log);
+    json_decref(spec);
+    return entry;
+}
+
+static void end_logged(struct instance *instance)
+{
+    entry_end(new_logged(instance, (const char *const[]){"new", "complete", NULL}));
+}
+
+/* "ID:EVENT EVENT ...;" of all that wait to be moved. */
+static char *waiting(struct instance *instance)
+{
+    struct buf bytes = BUF_INIT, out = BUF_INIT;
+    struct completed_context context;
+    size_t at = 0;
+    assert_int_equal(completed_read(instance, &bytes, NULL), 0);
+    while (context_record_next(buf_bytes(&bytes), bytes.len, &at, &context)) {
+        struct event_reader reader;
+        struct event event;
+        buf_printf(&out, "%s:", context.id);
+        event_reader_begin(&reader, context.files[CONTEXT_EVENTS], context.lens[CONTEXT_EVENTS]);
+        while (event_reader_next(&reader, &event, NULL) == 1)
+            buf_printf(&out, "%s ", event.name);
+        event_reader_end(&reader);
+        buf_add_char(&out, ';');
+    }
+    buf_free(&bytes);
+    return buf_take_text(&out);
+}
+
+static void expect_waiting(struct instance *instance, const char *want)
+{
+    char *got = waiting(instance);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static void add_name(void *arg, const char *name)
+{
+    struct buf *names = arg;
+    buf_printf(names, "%s ", name);
+}
+
+static void expect_state(const char *want)
+{
+    struct buf names = BUF_INIT;
+    int fd = -1;
+    struct instance *instance = open_test_instance();
+    fd = state_directory_open(instance_name(instance), false, NULL);
+    if (fd >= 0)
+        state_directory_each(fd, add_name, &names);
+    assert_string_equal(buf_text(&names), want);
+    buf_free(&names);
+    if (fd >= 0)
+        close(fd);
+    instance_close(instance);
+}
+
+static void test_what_is_complete_is_kept_and_then_moved(void **state)
+{
+    struct instance *instance = open_test_instance();
+    char path[256];
+    struct stat st;
+    (void)state;
+    end_logged(instance);
+    expect_waiting(instance, "1:new complete ;");
+    expect_state("");
+    assert_int_equal(completed_move(instance, NULL), 0);
+    expect_waiting(instance, "");
+    expect_state("1 ");
+    snprintf(path, sizeof(path), "%s/deep/state/tprun/%s/1/spec.json", world,
+             instance_name(instance));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    instance_close(instance);
+}
+
+static void test_a_program_without_a_log_leaves_nothing(void **state)
+{
+    struct instance *instance = open_test_instance();
+    (void)state;
+    entry_end(entry_new(instance, "test", NULL));
+    end_logged(instance);
+    entry_end(entry_new(instance, "test", NULL)); /* in the directory of the one before */
+    expect_waiting(instance, "2:new complete ;");
+    instance_close(instance);
+}
+
+static void test_a_program_that_was_killed_is_lost(void **state)
+{
+    struct instance *instance = open_test_instance();
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        new_logged(instance, (const char *const[]){"new", "starting", NULL});
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        struct instance *other = open_test_instance();
+        struct rset *held = instance_held(other, NULL);
+        assert_int_equal(held->nnodes, 0);
+        rset_free(held);
+        instance_close(other);
+    }
+    expect_waiting(instance, "1:new starting lost ;");
+    instance_close(instance);
+}
+
+static void test_records_that_are_cut_are_passed_over(void **state)
+{
+    struct instance *instance = open_test_instance();
+    struct buf bytes = BUF_INIT;
+    (void)state;
+    end_logged(instance);
+    end_logged(instance);
+    assert_int_equal(completed_read(instance, &bytes, NULL), 0);
+    for (size_t len = 0; len <= bytes.len; len++) {
+        struct buf cut = BUF_INIT;
+        struct completed_context context;
+        size_t at = 0, count = 0, whole = 0;
+        buf_add(&cut, buf_bytes(&bytes), len);
+        while (context_record_next(buf_bytes(&cut), cut.len, &at, &context))
+            count++;
+        whole = (len >= bytes.len / 2) + (len == bytes.len);
+        assert_int_equal(count, whole);
+        buf_add_char(&cut, '\n'); /* and what comes later is found */
+        buf_add(&cut, buf_bytes(&bytes), bytes.len);
+        for (at = count = 0; context_record_next(buf_bytes(&cut), cut.len, &at, &context);)
+            count++;
+        assert_true(count >= 2);
+        buf_free(&cut);
+    }
+    buf_free(&bytes);
+    instance_close(instance);
+}
+
+static void test_what_is_moved_twice_is_there_once_and_numbers_go_on(void **state)
+{
+    struct instance *instance = open_test_instance();
+    char path[256], copy[256];
+    (void)state;
+    end_logged(instance);
+    struct buf bytes = BUF_INIT;
+    assert_int_equal(completed_read(instance, &bytes, NULL), 0);
+    assert_int_equal(completed_move(instance, NULL), 0);
+    snprintf(path, sizeof(path), "%s/completed", instance_path(instance));
+    FILE *file = fopen(path, "w"); /* as if it had been killed before it emptied it */
+    fwrite(buf_bytes(&bytes), 1, bytes.len, file);
+    fclose(file);
+    buf_free(&bytes);
+    assert_int_equal(completed_move(instance, NULL), 0);
+    expect_state("1 ");
+    snprintf(copy, sizeof(copy), "%s", instance_path(instance));
+    instance_close(instance);
+    directory_remove(AT_FDCWD, copy); /* a boot removes /tmp */
+    instance = open_test_instance();
+    struct ledger_entry *entry = entry_new(instance, "test", NULL);
+    assert_string_equal(entry_id(entry), "2");
+    entry_end(entry);
+    instance_close(instance);
+}
+
+static void test_a_state_directory_that_cannot_be_harms_nothing(void **state)
+{
+    struct instance *instance = open_test_instance();
+    struct error err = ERROR_INIT;
+    char path[96];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/file", world);
+    fclose(fopen(path, "w"));
+    setenv("XDG_STATE_HOME", path, 1);
+    end_logged(instance);
+    assert_int_equal(completed_move(instance, &err), -1);
+    assert_non_null(err.text);
+    error_clear(&err);
+    end_logged(instance);
+    expect_waiting(instance, "1:new complete ;2:new complete ;");
+    make_states(NULL);
+    instance_close(instance);
+}
+
+#define IN_A_STATE(test) cmocka_unit_test_setup_teardown(test, make_states, end_world)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_STATE(test_what_is_complete_is_kept_and_then_moved),
+        IN_A_STATE(test_a_program_without_a_log_leaves_nothing),
+        IN_A_STATE(test_a_program_that_was_killed_is_lost),
+        IN_A_STATE(test_records_that_are_cut_are_passed_over),
+        IN_A_STATE(test_what_is_moved_twice_is_there_once_and_numbers_go_on),
+        IN_A_STATE(test_a_state_directory_that_cannot_be_harms_nothing),
+    };
+    (void)spec_on;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
