@@ -18,7 +18,8 @@
 #include "launcher/ledger/state_directory.h"
 
 #define COMPLETED_FILE "completed"
-#define COMPLETED_WAIT 0.05 /* s for the lock of the file, which is held for one write */
+enum { BYTE_WRITE, BYTE_MOVE }; /* bytes of the file that are locked for it */
+#define COMPLETED_WAIT 0.05     /* s for the lock of the file, which is held for one write */
 
 /* ---- the end of a log ---- */
 
@@ -70,7 +71,7 @@ static int lock_completed(int fd)
 {
     double end = clock_monotonic_seconds() + COMPLETED_WAIT;
     int rc;
-    while ((rc = private_directory_lock(fd, false)) < 0 && errno == EAGAIN &&
+    while ((rc = private_directory_lock_byte(fd, BYTE_WRITE)) < 0 && errno == EAGAIN &&
            clock_monotonic_seconds() < end)
         usleep(100);
     return rc;
@@ -167,7 +168,7 @@ static int move_some(struct instance *instance, int fd, int state, struct error 
             rc = error_set(err, "cannot empty %s/%s: %s", instance->path, COMPLETED_FILE,
                            strerror(errno));
     }
-    private_directory_unlock(fd);
+    private_directory_unlock_byte(fd, BYTE_WRITE);
     buf_free(&bytes);
     return rc;
 }
@@ -179,9 +180,8 @@ int completed_move(struct instance *instance, struct error *err)
         return errno == ENOENT ? 0
                                : error_set(err, "cannot open %s/%s: %s", instance->path,
                                            COMPLETED_FILE, strerror(errno));
-    int turn = openat(instance->dir, "moving", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     int state = -1, rc = 0;
-    if (turn >= 0 && private_directory_lock(turn, false) == 0) {
+    if (private_directory_lock_byte(fd, BYTE_MOVE) == 0) {
         state = state_directory_open(instance_name(instance), true, err);
         rc = state < 0 ? -1 : 1;
         while (rc == 1)
@@ -191,8 +191,6 @@ int completed_move(struct instance *instance, struct error *err)
     }
     if (state >= 0)
         close(state);
-    if (turn >= 0)
-        close(turn);
     close(fd);
     return rc;
 }

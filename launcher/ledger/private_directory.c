@@ -174,12 +174,6 @@ int private_directory_lock(int fd, bool wait)
     return rc;
 }
 
-void private_directory_unlock(int fd)
-{
-    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-    fcntl(fd, F_OFD_SETLK, &lock);
-}
-
 int private_directory_lock_byte(int fd, uint64_t at)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1};

@@ -36,8 +36,6 @@ void private_directory_undo(int dir, const char *name, bool was_there);
  * or EINTR while waiting for that. */
 int private_directory_lock(int fd, bool wait);
 
-void private_directory_unlock(int fd);
-
 /* The same for one byte of it, without waiting. */
 int private_directory_lock_byte(int fd, uint64_t at);
 void private_directory_unlock_byte(int fd, uint64_t at);

@@ -16,7 +16,7 @@ teardown() {
 }
 
 # The instance makes its "turn" when two programs meet, and "names" when one publishes.
-files() { find /dev/shm "$TMPDIR" "$TPRUN_RUNTIME_DIR" -mindepth 1 | grep -v "/\(turn\|names\)$\|/\.spare-" | sort; }
+files() { find /dev/shm "$TMPDIR" "$TPRUN_RUNTIME_DIR" -mindepth 1 | grep -v "/\(turn\|names\)$\|/\.spare-\|^$XDG_STATE_HOME" | sort; }
 # What has come, and is no memory that other programs of this machine share meanwhile, nor the place
 # for it that they have in their environment.
 new_files() {

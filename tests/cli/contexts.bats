@@ -1,0 +1,103 @@
+# shellcheck disable=SC2154,SC2030,SC2031 # bats sets stderr, common.bash job; each test has its own environment
+# What is written down of a program while it runs, and kept of it when it is over.
+load ../lib/common
+setup() { start_test; }
+teardown() { nothing_left 5; }
+
+STATE() { echo "$XDG_STATE_HOME"/tprun/this-machine-*; }
+# The logs of programs that are over and not moved yet, as they are in the instance.
+completed() { cat "$TPRUN_RUNTIME_DIR"/this-machine-*/completed 2>/dev/null; }
+names() { sed -n 's/.*{"timestamp":[0-9.]*,"name":"\([a-z-]*\)".*/\1/p' | paste -sd' '; }
+# As if nothing had ended for a while: the next end starts tpmove.
+pause() { touch -d '1 minute ago' "$TPRUN_RUNTIME_DIR"/this-machine-*/completed; }
+
+LIFE="new pending alloc starting launch tasks-started running tasks-ended finish complete"
+
+@test "a run writes its events, and whoever asks while it runs finds those before" {
+    tprun -n 1 sh -c "cat $TPRUN_RUNTIME_DIR/this-machine-*/programs/1/events >early"
+    [[ "$(names <early)" == "new pending alloc starting launch"* ]]
+    equal "$(completed | names)" "$LIFE"
+}
+
+@test "where each task ran and how it ended is written" {
+    run -3 --separate-stderr tprun -n 2 --oversubscribe sh -c 'echo $$; exit $((3 * TPRUN_RANK))'
+    local log=${BATS_TEST_TMPDIR}/log
+    completed >"$log"
+    local pids
+    pids=$(sed -n 's/.*"name":"tasks-started".*"pids":\["\([0-9,-]*\)"\].*/\1/p' "$log" | tr -s ',-' '\n' | sort)
+    equal "$pids" "$(sort <<<"$output")"
+    grep -q '"name":"tasks-ended".*"ranks":"1","status":768.*"maxrss_kib":\[[1-9]' "$log"
+    grep -q '"name":"complete","context":{"status":3,"reason":"rank 1' "$log"
+    grep -q "\"hosts\":\"$(hostname)\"" "$log"
+}
+
+@test "what is over is moved to the state directory by a process that nobody waits for" {
+    tprun true
+    pause
+    tprun true
+    wait_for 5 eval '[ -e "$(STATE)/2/events" ]'
+    equal "$(names <"$(STATE)/1/events")" "$LIFE"
+    equal "$(ls "$(STATE)/1")" "$(printf '%s\n' R.json events spec.json)"
+    wait_for 5 eval '[ -z "$(completed)" ]'
+    equal "$(stat -c %a "$(STATE)" "$(STATE)/1" "$(STATE)/1/events" | paste -sd' ')" "700 700 600"
+}
+
+@test "a program whose manager is killed is lost, and what it held is free" {
+    start "$TPRUN" -n 1 sleep 60
+    wait_for 5 eval 'grep -qs running "$TPRUN_RUNTIME_DIR"/this-machine-*/programs/1/events'
+    kill -KILL "$(pgrep -P "$job" -x tprun-manager)"
+    finish
+    [ "$status" = 1 ]
+    wait_for 5 eval 'tprun --no-wait -n 1 true'
+    completed | names | grep -q "new pending alloc starting launch tasks-started running .*lost"
+    completed | grep -q '"name":"lost","context":{"reason":"the manager of the program was gone'
+}
+
+@test "a state directory that cannot be used harms nothing" {
+    local state
+    : >file
+    for state in "$PWD/file" /proc/nowhere; do
+        export XDG_STATE_HOME=$state
+        run -0 --separate-stderr tprun true
+        equal "$output$stderr" ""
+        pause
+        run -0 --separate-stderr tprun true
+        equal "$output$stderr" ""
+    done
+    equal "$(completed | names | tr ' ' '\n' | grep -c '^complete$')" 4
+}
+
+@test "a run does nothing in the state directory: tpmove does, for which nobody waits" {
+    command -v strace >/dev/null || skip "no strace here"
+    tprun true
+    pause
+    strace -f -qq -e trace=file,process -o trace "$TPRUN" true || skip "strace may not trace here"
+    local mover
+    mover=$(sed -n 's/^\([0-9]*\) *execve("[^"]*tpmove".*/\1/p' trace)
+    [ -n "$mover" ]
+    grep -q "^$mover .*$XDG_STATE_HOME" trace
+    equal "$(grep -v "^$mover " trace | grep -v execve | grep -F "$XDG_STATE_HOME")" ""
+    equal "$(grep "wait.*$mover" trace)" ""
+}
+
+@test "numbers go on when the runtime directory is removed" {
+    tprun true
+    pause
+    tprun true
+    wait_for 5 eval '[ -e "$(STATE)/2/events" ]'
+    rm -rf "$TPRUN_RUNTIME_DIR"
+    equal "$(tprun printenv TPRUN_PROGRAM)" 3
+}
+
+@test "another user's state directory is not used" {
+    [ "$(id -u)" = 0 ] || skip "not root, who can make one"
+    mkdir -p -m 700 state/tprun
+    chown 65534 state/tprun
+    export XDG_STATE_HOME=$PWD/state
+    tprun true
+    pause
+    tprun true
+    sleep 0.5
+    equal "$(find state/tprun -mindepth 1)" ""
+    [ -n "$(completed)" ]
+}
