@@ -305,6 +305,7 @@ noinst_PROGRAMS += \
     tests/fuzz/fuzz-cgroup \
     tests/fuzz/fuzz-claims \
     tests/fuzz/fuzz-constraint \
+    tests/fuzz/fuzz-context-record \
     tests/fuzz/fuzz-event-log \
     tests/fuzz/fuzz-frame-check \
     tests/fuzz/fuzz-frame \
@@ -336,6 +337,7 @@ tests_fuzz_fuzz_batch_system_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_cgroup_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_claims_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_constraint_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_context_record_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_event_log_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_frame_check_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_frame_LDFLAGS = $(FUZZER_FLAGS)
