@@ -1,4 +1,4 @@
-/* Seats under the limits of one placement: counters of tasks for each object of each limited level. */
+/* The limits of --mppr while tasks are placed: a counter of tasks for each object of each limited level. */
 #include "affinity/layout/limits.h"
 
 #include <stdlib.h>

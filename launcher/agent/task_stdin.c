@@ -1,4 +1,4 @@
-/* A task's stdin: a pipe that is written without blocking. */
+/* stdin of one task, the last step of --input: a pipe that is written without blocking. */
 #include "launcher/agent/task_stdin.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* How a program ended, for program.c: failures in order of time, ranks of one kind in one line. */
+/* The exit status of a program and who is named for it, for program.c: failures in order of time, ranks of one
+ * kind in one line. */
 #include "launcher/program/outcome.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Groups that a task asks for, for program.c: what is spawned where, and the answer once every task of them
- * has been executed, or one has not. */
+/* MPI_Comm_spawn and its like (PMI-1, PMI-2 and PMIx spawn), for program.c: what a task asks for is spawned as
+ * task groups; it is answered once every task of them has been executed, or one has not. */
 #include "launcher/program/spawn.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* A job of Slurm: its nodes as a source, and those that its srun can start agents on. */
+/* A job of Slurm: its nodes with their cores and GPUs, which R is made of (node_list.c), and those that its srun
+ * can start agents on. */
 #include "launcher/source/slurm_job.h"
 
 #include <stdlib.h>
