@@ -312,8 +312,12 @@ static void child_start_command(struct child *child, const char *login, int end)
     struct error err = ERROR_INIT;
     int words[2] = {-1, -1};
     char **command = bootstrap_command(child->owner->boot, login, &err);
-    if (!command || pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0)
+    if (!command)
         goto done;
+    if (pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0) {
+        error_set(&err, "cannot make a pipe: %s", strerror(errno));
+        goto done;
+    }
     fcntl(words[1], F_SETFL, 0);
     char **environment = env_for_agents(environ);
     pid_t pid = bootstrap_run(command, environment, (int[]){end, end, words[1]}, &err);

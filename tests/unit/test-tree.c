@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -750,6 +751,28 @@ static void test_a_command_that_fails_is_explained(void **state)
     finish(world);
 }
 
+/* Enough descriptors for the link of a child, and none for the pipe of its words. */
+static void test_a_command_whose_pipe_cannot_be_made_is_explained(void **state)
+{
+    struct world *world = *state;
+    struct tree_target target = {5, (char *)"h", (char *)"h", NULL, NULL, false};
+    struct rlimit before, few;
+    int first = dup(0), second = dup(0);
+    close(first);
+    close(second);
+    free(world->boot.method);
+    world->boot.method = mem_copy_text("echo {host}");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = (struct rlimit){(rlim_t)second + 1, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    tree_start(world->tree, &target, 1, TREE_FIRST);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    run_until(world, &world->nunreached, 1);
+    if (!strstr(world->text, "cannot make a pipe: Too many open files"))
+        fail_msg("%s", world->text);
+    finish(world);
+}
+
 #define TREE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -779,6 +802,7 @@ int main(void)
         TREE_TEST(test_where_no_host_answers_the_last_are_not_tried),
         TREE_TEST(test_forgotten_nodes_are_nobodys),
         TREE_TEST(test_a_command_that_fails_is_explained),
+        TREE_TEST(test_a_command_whose_pipe_cannot_be_made_is_explained),
     };
     exec_reserve();
     signal(SIGPIPE, SIG_IGN);
