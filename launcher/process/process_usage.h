@@ -11,8 +11,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* Of the child that this thread reaped last, and of the descendants that it had reaped itself. False: that
- * was another. */
+/* Of the child that this thread reaped last, and of the descendants that it had reaped itself. The largest
+ * resident set is no less than this process had when it started the child, whose memory was this one's until
+ * it executed its program. False: that was another. */
 bool process_usage_of(pid_t pid, struct rusage *usage);
 
 #endif
