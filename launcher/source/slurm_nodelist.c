@@ -82,10 +82,17 @@ struct hostfile *slurm_nodelist_hosts(const char *nodelist, struct error *err)
     return batch_nodelist_finish(file, rc, err);
 }
 
-/* Decimal digits at *text, which moves behind them. */
-static int slurm_number(const char **text, uint32_t *number, struct error *err)
+static int slurm_bad_count(const char *text, struct error *err)
+{
+    return error_set(err, "\"%.80s\" is not a count (expected N or N(xTIMES))", text);
+}
+
+/* Decimal digits at *text, which moves behind them. `count` is the text that they are part of. */
+static int slurm_number(const char **text, const char *count, uint32_t *number, struct error *err)
 {
     size_t len = strspn(*text, "0123456789");
+    if (!len)
+        return slurm_bad_count(count, err);
     char *digits = mem_copy_text_n(*text, len);
     int rc = spec_number_decode(digits, SPEC_MAX_NUMBER, number, err);
     free(digits);
@@ -98,17 +105,17 @@ static int slurm_count(const char **text, uint32_t *count, uint32_t *times, stru
 {
     const char *start = *text;
     *times = 1;
-    if (slurm_number(text, count, err) < 0)
+    if (slurm_number(text, start, count, err) < 0)
         return -1;
     if (strncmp(*text, "(x", 2) == 0) {
         *text += 2;
-        if (slurm_number(text, times, err) < 0)
+        if (slurm_number(text, start, times, err) < 0)
             return -1;
         if (*(*text)++ != ')')
             return error_set(err, "\"%.80s\": a bracket is not closed", start);
     }
     if (**text && **text != ',')
-        return error_set(err, "\"%.80s\" is not a count (expected N or N(xTIMES))", start);
+        return slurm_bad_count(start, err);
     return 0;
 }
 

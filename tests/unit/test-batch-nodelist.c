@@ -115,7 +115,10 @@ static void test_bad_counts_of_Slurm_are_refused(void **state)
     static const struct {
         const char *text, *why;
     } cases[] = {
-        {"", "is not a number"},
+        {"", "\"\" is not a count (expected N or N(xTIMES))"},
+        {"x", "\"x\" is not a count (expected N or N(xTIMES))"},
+        {"1,x(x2)", "\"x(x2)\" is not a count (expected N or N(xTIMES))"},
+        {"1(xx)", "\"1(xx)\" is not a count (expected N or N(xTIMES))"},
         {"1,2", "has counts for 2 of the 3 nodes"},
         {"1(x4)", "more than the 3 nodes"},
         {"1,2,3,4", "more than the 3 nodes"},
@@ -125,10 +128,10 @@ static void test_bad_counts_of_Slurm_are_refused(void **state)
         {"1(x3", "a bracket is not closed"},
         {"1(3)", "is not a count (expected N or N(xTIMES))"},
         {"1(x3)x", "is not a count (expected N or N(xTIMES))"},
-        {"1, 2,3", "is not a number"},
-        {"-1(x3)", "is not a number"},
+        {"1, 2,3", "\" 2,3\" is not a count"},
+        {"-1(x3)", "\"-1(x3)\" is not a count"},
         {"99999999999999999999(x3)", "is not a number"},
-        {"1,2,", "is not a number"},
+        {"1,2,", "\"\" is not a count"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
