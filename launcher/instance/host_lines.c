@@ -3,14 +3,17 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "affinity/sets/hostlist.h"
+#include "base/array.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
 
-#define NAME '\1'     /* stands for the host's name in a text */
+#define NAME '\1' /* stands for the host's name in a text */
+#define NO_LINE SIZE_MAX
 #define MAX_INSIDE 60 /* bytes of a hostlist that is told again inside the text */
 
 struct line {
@@ -19,10 +22,18 @@ struct line {
     struct hostlist *hosts;
     double elapsed; /* the longest */
     bool is_same;   /* `first` is that of all: what it names is not the host that the line is of */
+    bool differs;   /* some host's text is not `first`: each names its own host */
+};
+
+/* A text, with a host's name in it or NAME, and the line that hosts of it join. */
+struct key {
+    char *text;
+    size_t line; /* NO_LINE: none */
 };
 
 struct host_lines {
-    struct hash_table firsts, texts; /* of lines */
+    struct hash_table table; /* of keys */
+    struct key *keys;
     struct line *lines;
     size_t count, room;
 };
@@ -41,8 +52,10 @@ void host_lines_free(struct host_lines *lines)
         free(lines->lines[i].text);
         hostlist_free(lines->lines[i].hosts);
     }
-    hash_table_free(&lines->firsts);
-    hash_table_free(&lines->texts);
+    for (size_t i = 0; i < lines->table.count; i++)
+        free(lines->keys[i].text);
+    hash_table_free(&lines->table);
+    free(lines->keys);
     free(lines->lines);
     free(lines);
 }
@@ -70,43 +83,53 @@ static char *without_name(const char *host, const char *text)
     return buf_take_text(&out);
 }
 
-static const char *first_of(const void *owner, uint32_t number)
+static const char *key_text(const void *owner, uint32_t number)
 {
-    return ((const struct host_lines *)owner)->lines[number].first;
+    return ((const struct host_lines *)owner)->keys[number].text;
 }
 
-static const char *text_of(const void *owner, uint32_t number)
+static uint32_t find_key(struct host_lines *lines, const char *text)
 {
-    return ((const struct host_lines *)owner)->lines[number].text;
+    size_t count = lines->table.count;
+    uint32_t number = hash_table_intern_text(&lines->table, text, key_text, lines);
+    if (number == count) {
+        lines->keys = array_grow(lines->keys, count, sizeof(*lines->keys));
+        lines->keys[number] = (struct key){mem_copy_text(text), NO_LINE};
+    }
+    return number;
 }
 
 /* Takes the text without names. */
-static struct line *new_line(struct host_lines *lines, const char *first, char *text)
+static size_t new_line(struct host_lines *lines, const char *first, char *text)
 {
-    hash_table_intern_text(&lines->firsts, first, first_of, lines);
-    hash_table_intern_text(&lines->texts, text, text_of, lines);
     if (lines->count == lines->room) {
         lines->room = lines->room ? 2 * lines->room : 16;
         lines->lines = mem_resize(lines->lines, lines->room, sizeof(*lines->lines));
     }
     lines->lines[lines->count] =
-        (struct line){mem_copy_text(first), text, hostlist_new(), -1, false};
-    return &lines->lines[lines->count++];
+        (struct line){mem_copy_text(first), text, hostlist_new(), -1, false, false};
+    return lines->count++;
 }
 
+/* Joins a line whose hosts have the same text, or else one whose hosts have it but for their names. */
 void host_lines_add(struct host_lines *lines, const char *host, const char *text, double elapsed)
 {
     char *without = without_name(host, text);
-    uint32_t same = hash_table_find_text(&lines->firsts, text, first_of, lines);
-    uint32_t number = hash_table_find_text(&lines->texts, without, text_of, lines);
-    struct line *line;
-    if (same == HASH_TABLE_NONE && number == HASH_TABLE_NONE) {
-        line = new_line(lines, text, without);
-    } else {
-        line = &lines->lines[same == HASH_TABLE_NONE ? number : same];
-        line->is_same |= strcmp(line->text, without) != 0;
-        free(without);
+    uint32_t same = find_key(lines, text), own = find_key(lines, without);
+    size_t at = lines->keys[same].line;
+    bool joins = at != NO_LINE && !lines->lines[at].differs;
+    if (!joins) {
+        at = lines->keys[own].line;
+        joins = at != NO_LINE && !lines->lines[at].is_same &&
+                strcmp(lines->lines[at].text, without) == 0;
     }
+    if (!joins)
+        at = lines->keys[same].line = lines->keys[own].line = new_line(lines, text, without);
+    struct line *line = &lines->lines[at];
+    line->is_same |= strcmp(line->text, without) != 0;
+    line->differs |= strcmp(line->first, text) != 0;
+    if (joins)
+        free(without);
     hostlist_append(line->hosts, host);
     if (elapsed > line->elapsed)
         line->elapsed = elapsed;

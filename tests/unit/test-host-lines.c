@@ -37,6 +37,17 @@ static const struct {
      {"n[1-2]: as n2 says", "n3: as n1 says"}},
     {{{"n1", "n1 ended", -1}, {"n2", "n1 ended", -1}, {"n3", "n1 ended", -1}},
      {"n[1-3]: n1 ended"}},
+    /* a line is of one text, or of texts that each name their host: never of both */
+    {{{"n1", "n1 ended", -1},
+      {"n2", "n2 ended", -1},
+      {"n3", "n1 ended", -1},
+      {"n4", "n1 ended", -1}},
+     {"n[1-2]: n[1-2] ended", "n[3-4]: n1 ended"}},
+    {{{"n1", "n1 ended", -1},
+      {"n2", "n1 ended", -1},
+      {"n3", "n3 ended", -1},
+      {"n4", "n4 ended", -1}},
+     {"n[1-2]: n1 ended", "n[3-4]: n[3-4] ended"}},
     {{{"", "x", -1}}, {": x"}},
 };
 
