@@ -12,6 +12,7 @@
 #include "launcher/ledger/ledger_entry.h"
 
 #define RECORD_HEAD "tprun-context 1 "
+#define RECORD_HEAD_MAX 160      /* bytes of the first line at most */
 #define RECORD_TAIL "\nend %s\n" /* the id */
 
 const char *const context_file_names[CONTEXT_FILES] = {"spec.json", "R.json", "slots.json",
@@ -69,7 +70,8 @@ bool context_record_make(struct buf *out, const char *id, int dir)
 static bool read_head(const char *bytes, size_t len, struct completed_context *context,
                       size_t *size)
 {
-    const char *at = bytes, *end = memchr(bytes, '\n', len);
+    const char *at = bytes;
+    const char *end = memchr(bytes, '\n', len < RECORD_HEAD_MAX ? len : RECORD_HEAD_MAX);
     uint64_t number;
     size_t head = strlen(RECORD_HEAD), digits;
     *context = (struct completed_context){0};
@@ -112,9 +114,9 @@ bool context_record_next(const char *bytes, size_t len, size_t *at,
             *at += size;
             return true;
         }
-        const char *next =
-            memmem(bytes + *at, len - *at, "\n" RECORD_HEAD, strlen("\n" RECORD_HEAD));
-        *at = next ? (size_t)(next + 1 - bytes) : len;
+        /* one that was cut may end anywhere, and the next begins right behind it */
+        const char *next = memmem(bytes + *at + 1, len - *at - 1, RECORD_HEAD, strlen(RECORD_HEAD));
+        *at = next ? (size_t)(next - bytes) : len;
     }
     return false;
 }

@@ -169,11 +169,10 @@ static void test_records_that_are_cut_are_passed_over(void **state)
             count++;
         whole = (len >= bytes.len / 2) + (len == bytes.len);
         assert_int_equal(count, whole);
-        buf_add_char(&cut, '\n'); /* and what comes later is found */
-        buf_add(&cut, buf_bytes(&bytes), bytes.len);
+        buf_add(&cut, buf_bytes(&bytes), bytes.len); /* and what comes right behind it is found */
         for (at = count = 0; context_record_next(buf_bytes(&cut), cut.len, &at, &context);)
             count++;
-        assert_true(count >= 2);
+        assert_int_equal(count, whole + 2);
         buf_free(&cut);
     }
     buf_free(&bytes);
