@@ -92,8 +92,9 @@ static bool append_record(struct instance *instance, const struct buf *record)
         good = n == (ssize_t)record->len;
         if (!good && n > 0 && ftruncate(fd, st.st_size) == 0)
             errno = ENOSPC;
-        instance->completed_due |=
-            st.st_size > (off_t)COMPLETED_DUE || time(NULL) - st.st_mtime >= COMPLETED_PAUSE;
+        off_t before = st.st_size / (off_t)COMPLETED_DUE; /* times that it was due for its size */
+        off_t now = (st.st_size + (off_t)record->len) / (off_t)COMPLETED_DUE;
+        instance->completed_due |= now > before || time(NULL) - st.st_mtime >= COMPLETED_PAUSE;
     }
     int why = errno;
     if (fd >= 0)

@@ -18,7 +18,7 @@
 #include "launcher/ledger/instance_directory.h"
 
 #define COMPLETED_MAX (256u << 20) /* bytes; what comes later is dropped until they are moved */
-#define COMPLETED_DUE (256u << 10) /* bytes that are moved in any case */
+#define COMPLETED_DUE (256u << 10) /* bytes after which they are moved in any case, each time */
 #define COMPLETED_PAUSE 5          /* s without an end after which the next is moved at once */
 
 /* The program's directory is `dir`, and nobody else has it: a log that does not say its end gets the event

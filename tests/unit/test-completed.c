@@ -205,6 +205,28 @@ static void test_what_is_moved_twice_is_there_once_and_numbers_go_on(void **stat
     instance_close(instance);
 }
 
+/* Where they cannot be moved no end would be without a process that tries it. */
+static void test_what_stays_is_due_again_only_when_as_much_has_come(void **state)
+{
+    struct instance *instance = open_test_instance();
+    char path[256];
+    (void)state;
+    end_logged(instance);
+    assert_false(completed_is_due(instance));
+    snprintf(path, sizeof(path), "%s/completed", instance_path(instance));
+    assert_int_equal(truncate(path, COMPLETED_DUE - 1), 0);
+    end_logged(instance);
+    assert_true(completed_is_due(instance));
+    instance_close(instance);
+    instance = open_test_instance();
+    end_logged(instance);
+    assert_false(completed_is_due(instance));
+    assert_int_equal(truncate(path, 2 * COMPLETED_DUE - 1), 0);
+    end_logged(instance);
+    assert_true(completed_is_due(instance));
+    instance_close(instance);
+}
+
 static void test_a_state_directory_that_cannot_be_harms_nothing(void **state)
 {
     struct instance *instance = open_test_instance();
@@ -234,6 +256,7 @@ int main(void)
         IN_A_STATE(test_a_program_that_was_killed_is_lost),
         IN_A_STATE(test_records_that_are_cut_are_passed_over),
         IN_A_STATE(test_what_is_moved_twice_is_there_once_and_numbers_go_on),
+        IN_A_STATE(test_what_stays_is_due_again_only_when_as_much_has_come),
         IN_A_STATE(test_a_state_directory_that_cannot_be_harms_nothing),
     };
     (void)spec_on;
