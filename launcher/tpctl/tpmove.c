@@ -1,7 +1,6 @@
 /* tpmove - moves the contexts of an instance's complete programs to the state directory. Started by a run that is
  * over, when it is time; nobody waits for it, and it says nothing. Not called by hand. */
-#include <stdlib.h>
-#include <string.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "launcher/ledger/completed.h"
@@ -13,6 +12,9 @@ int main(int argc, char *argv[])
 {
     if (argc != 3)
         return 2;
+    if (chdir("/") < 0) /* where the run was may be removed or unmounted */
+        return 1;
+    signal(SIGXFSZ, SIG_IGN); /* what is too large for the user's limit stays */
     alarm(MOVE_LIMIT);
     struct instance *instance = instance_open_outer(argv[1], argv[2]);
     if (!instance)

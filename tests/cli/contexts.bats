@@ -78,6 +78,7 @@ LIFE="new pending alloc starting launch tasks-started running tasks-ended finish
     grep -q "^$mover .*$XDG_STATE_HOME" trace
     equal "$(grep -v "^$mover " trace | grep -v execve | grep -F "$XDG_STATE_HOME")" ""
     equal "$(grep "wait.*$mover" trace)" ""
+    grep -q "^$mover .*chdir(\"/\") *= 0" trace
 }
 
 @test "numbers go on when the runtime directory is removed" {
