@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/directory.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -21,6 +23,7 @@
 
 #define STATE_NAME 40 /* bytes of a context's name */
 #define STATE_SAME 99 /* contexts of one number */
+#define STATE_DRAFT ".new-"
 
 char *state_directory_path(void)
 {
@@ -45,13 +48,23 @@ static void make_above(const char *path)
     free(copy);
 }
 
+/* Of an instance on this host: homes are shared by hosts. Caller frees. */
+static char *state_name(const char *instance)
+{
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    for (char *c = host; *c; c++)
+        *c = *c == '/' ? '-' : *c;
+    return mem_format("%s@%s", instance, host);
+}
+
 int state_directory_open(const char *instance, bool make, struct error *err)
 {
     char *path = state_directory_path();
     if (!path)
         return error_set(err, "no place for what is over: neither XDG_STATE_HOME nor HOME is an "
                               "absolute path");
-    char *own = mem_format("%s/%s", path, instance);
+    char *name = state_name(instance), *own = mem_format("%s/%s", path, name);
     int fd = -1, top = -1;
     struct stat st;
     if (make)
@@ -59,9 +72,10 @@ int state_directory_open(const char *instance, bool make, struct error *err)
     if (make || stat(own, &st) == 0)
         top = private_directory_open_private(AT_FDCWD, path, path, err);
     if (top >= 0) {
-        fd = private_directory_open_private(top, instance, own, err);
+        fd = private_directory_open_private(top, name, own, err);
         close(top);
     }
+    free(name);
     free(own);
     free(path);
     return fd;
@@ -156,8 +170,9 @@ static int name_context(int state, const char *draft, const struct completed_con
 int state_directory_put(int state, const struct completed_context *context, struct error *err)
 {
     char draft[STATE_NAME];
-    snprintf(draft, sizeof(draft), ".new-%s", context->id);
-    directory_remove(state, draft);
+    uint32_t random = (uint32_t)clock_wall_ns(); /* others may do the same, with another /tmp */
+    (void)!getrandom(&random, sizeof(random), 0);
+    snprintf(draft, sizeof(draft), STATE_DRAFT "%s-%08x", context->id, random);
     int dir = -1, rc = mkdirat(state, draft, 0700);
     if (rc == 0)
         dir = openat(state, draft, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

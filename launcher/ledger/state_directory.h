@@ -2,7 +2,7 @@
  * state_directory - contexts of programs that are over, for as long as somebody may ask for them.
  *
  *     $XDG_STATE_HOME/tprun, else ~/.local/state/tprun
- *         NAME/                 an instance, by the name of its directory
+ *         NAME@HOST/            an instance, by the name of its directory, and where that was
  *             17/               a program: spec.json, R.json, slots.json, events
  *
  * All is mode 0700 and the user's own. It may be on a slow file system: no run waits for it. A context
@@ -22,7 +22,7 @@
 
 /* Where it is; NULL: there is no such place, for neither XDG_STATE_HOME nor a home is known. Caller frees. */
 char *state_directory_path(void);
-/* Of an instance. With `make` it is made where it is missing. The descriptor, or -1 with a sentence; without
+/* Of an instance on this host. With `make` it is made where it is missing. The descriptor, or -1 with a sentence; without
  * `make` -1 without one where it is not there. */
 int state_directory_open(const char *instance, bool make, struct error *err);
 

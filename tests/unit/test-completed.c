@@ -101,6 +101,14 @@ static void expect_state(const char *want)
     instance_close(instance);
 }
 
+/* NAME below the state directory's directory of the instance. */
+static void state_path(char *path, size_t size, const char *instance, const char *name)
+{
+    char host[64];
+    assert_int_equal(gethostname(host, sizeof(host)), 0);
+    snprintf(path, size, "%s/deep/state/tprun/%s@%s/%s", world, instance, host, name);
+}
+
 static void test_what_is_complete_is_kept_and_then_moved(void **state)
 {
     struct instance *instance = open_test_instance();
@@ -113,8 +121,7 @@ static void test_what_is_complete_is_kept_and_then_moved(void **state)
     assert_int_equal(completed_move(instance, NULL), 0);
     expect_waiting(instance, "");
     expect_state("1 ");
-    snprintf(path, sizeof(path), "%s/deep/state/tprun/%s/1/spec.json", world,
-             instance_name(instance));
+    state_path(path, sizeof(path), instance_name(instance), "1/spec.json");
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     instance_close(instance);
