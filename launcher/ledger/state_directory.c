@@ -25,27 +25,51 @@
 #define STATE_SAME 99 /* contexts of one number */
 #define STATE_DRAFT ".new-"
 
-char *state_directory_path(void)
+/* The first *there bytes of it are not made where they are missing. A root directory is no home. */
+static char *state_path(size_t *there)
 {
     const char *chosen = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    *there = 0;
     if (chosen && *chosen == '/')
         return mem_format("%s/tprun", chosen);
-    const struct passwd *user = home && *home == '/' ? NULL : getpwuid(geteuid());
-    if (user)
-        home = user->pw_dir;
-    return home && *home == '/' ? mem_format("%s/.local/state/tprun", home) : NULL;
+    bool known = home && *home == '/' && home[1];
+    const struct passwd *user = known ? NULL : getpwuid(geteuid());
+    if (!known)
+        home = user && *user->pw_dir == '/' && user->pw_dir[1] ? user->pw_dir : NULL;
+    if (home)
+        *there = strlen(home);
+    return home ? mem_format("%s/.local/state/tprun", home) : NULL;
 }
 
-/* All directories above the last, as the XDG base directory specification wants them. */
-static void make_above(const char *path)
+char *state_directory_path(void)
+{
+    size_t there;
+    return state_path(&there);
+}
+
+/* What root makes in a user's home, which sudo may leave in HOME, would shut that user out. */
+static bool is_others(const char *path)
+{
+    struct stat st;
+    return geteuid() == 0 && stat(path, &st) == 0 && st.st_uid != 0;
+}
+
+/* All directories above the last, as the XDG base directory specification wants them. False: the last, which
+ * is made by who opens it, is not to be made. */
+static bool make_above(const char *path, size_t there)
 {
     char *copy = mem_copy_text(path);
-    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    bool others = false;
+    for (char *slash = strchr(copy + (there ? there : 1), '/'); slash;
+         slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(copy, 0700);
+        if ((size_t)(slash - copy) > there && !others)
+            mkdir(copy, 0700);
+        others = is_others(copy) || (others && access(copy, F_OK) < 0);
         *slash = '/';
     }
     free(copy);
+    return !others;
 }
 
 /* Of an instance on this host: homes are shared by hosts. Caller frees. */
@@ -60,16 +84,17 @@ static char *state_name(const char *instance)
 
 int state_directory_open(const char *instance, bool make, struct error *err)
 {
-    char *path = state_directory_path();
+    size_t there;
+    char *path = state_path(&there);
     if (!path)
         return error_set(err, "no place for what is over: neither XDG_STATE_HOME nor HOME is an "
                               "absolute path");
     char *name = state_name(instance), *own = mem_format("%s/%s", path, name);
     int fd = -1, top = -1;
     struct stat st;
-    if (make)
-        make_above(path);
-    if (make || stat(own, &st) == 0)
+    if (make && !make_above(path, there))
+        error_set(err, "cannot make %s: a directory above it belongs to another user", path);
+    else if (make || stat(own, &st) == 0)
         top = private_directory_open_private(AT_FDCWD, path, path, err);
     if (top >= 0) {
         fd = private_directory_open_private(top, name, own, err);

@@ -20,9 +20,11 @@
 #define STATE_MAX_AGE (90 * 24 * 3600) /* seconds; older contexts are removed */
 #define STATE_MAX_COUNT 100000 /* contexts of an instance; the oldest above that are removed */
 
-/* Where it is; NULL: there is no such place, for neither XDG_STATE_HOME nor a home is known. Caller frees. */
+/* Where it is; NULL: there is no such place, for neither XDG_STATE_HOME nor a home but / is known. Caller
+ * frees. */
 char *state_directory_path(void);
-/* Of an instance on this host. With `make` it is made where it is missing. The descriptor, or -1 with a sentence; without
+/* Of an instance on this host. With `make` it is made where it is missing, unless there is no home, or root would
+ * make it where another user owns the directory. The descriptor, or -1 with a sentence; without
  * `make` -1 without one where it is not there. */
 int state_directory_open(const char *instance, bool make, struct error *err);
 

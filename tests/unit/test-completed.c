@@ -212,6 +212,39 @@ static void test_what_is_moved_twice_is_there_once_and_numbers_go_on(void **stat
     instance_close(instance);
 }
 
+/* As sudo may leave it in HOME. */
+static void test_root_makes_nothing_in_the_home_of_another(void **state)
+{
+    struct instance *instance = open_test_instance();
+    struct error err = ERROR_INIT;
+    char home[96], path[128], *before = mem_copy_text(getenv("HOME") ? getenv("HOME") : "");
+    (void)state;
+    snprintf(home, sizeof(home), "%s/home", world);
+    mkdir(home, 0700);
+    unsetenv("XDG_STATE_HOME");
+    setenv("HOME", home, 1);
+    end_logged(instance);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(home, 65534, (gid_t)-1), 0);
+        assert_int_equal(completed_move(instance, &err), -1);
+        assert_non_null(strstr(error_text(&err), "belongs to another user"));
+        error_clear(&err);
+        snprintf(path, sizeof(path), "%s/.local", home);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    snprintf(home, sizeof(home), "%s/no-home", world); /* nor a home that is not there */
+    setenv("HOME", home, 1);
+    assert_int_equal(completed_move(instance, NULL), -1);
+    assert_int_equal(access(home, F_OK), -1);
+    setenv("HOME", "/", 1);
+    char *place = state_directory_path();
+    assert_true(!place || strncmp(place, "//", 2) != 0);
+    free(place);
+    setenv("HOME", before, 1);
+    free(before);
+    instance_close(instance);
+}
+
 /* Where they cannot be moved no end would be without a process that tries it. */
 static void test_what_stays_is_due_again_only_when_as_much_has_come(void **state)
 {
@@ -263,6 +296,7 @@ int main(void)
         IN_A_STATE(test_a_program_that_was_killed_is_lost),
         IN_A_STATE(test_records_that_are_cut_are_passed_over),
         IN_A_STATE(test_what_is_moved_twice_is_there_once_and_numbers_go_on),
+        IN_A_STATE(test_root_makes_nothing_in_the_home_of_another),
         IN_A_STATE(test_what_stays_is_due_again_only_when_as_much_has_come),
         IN_A_STATE(test_a_state_directory_that_cannot_be_harms_nothing),
     };
