@@ -21,9 +21,12 @@
 #include "base/number.h"
 #include "launcher/ledger/private_directory.h"
 
-#define STATE_NAME 40 /* bytes of a context's name */
-#define STATE_SAME 99 /* contexts of one number */
+#define STATE_NAME 40                 /* bytes of a context's name */
+#define STATE_SAME 99                 /* contexts of one number */
+#define STATE_LIMITED ".limited"      /* its time is when instances were last looked through */
+#define STATE_LIMIT_PAUSE (24 * 3600) /* seconds between that */
 #define STATE_DRAFT ".new-"
+#define STATE_DRAFT_AGE (24 * 3600) /* seconds after which nobody writes it any more */
 
 /* The first *there bytes of it are not made where they are missing. A root directory is no home. */
 static char *state_path(size_t *there)
@@ -240,6 +243,52 @@ static int compare_dated(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static bool is_draft(const char *name)
+{
+    return strncmp(name, STATE_DRAFT, strlen(STATE_DRAFT)) == 0;
+}
+
+static bool is_instance(const char *name)
+{
+    return *name != '.' && strchr(name, '@');
+}
+
+static void remove_older(int dir, bool (*is_one)(const char *name), int age)
+{
+    struct stat st;
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    for (const struct dirent *entry; stream && (entry = readdir(stream));)
+        if (is_one(entry->d_name) && fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            st.st_mtime + age < time(NULL))
+            directory_remove(dir, entry->d_name);
+    if (stream)
+        closedir(stream);
+    else if (fd >= 0)
+        close(fd);
+}
+
+/* An instance to which nothing was added, of a batch job for instance, holds what is older; a draft that is, who
+ * wrote it was killed. Once a day, for there may be many. */
+static void remove_instances(int state)
+{
+    struct stat st;
+    int top = openat(state, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = top < 0 || (fstatat(top, STATE_LIMITED, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                            time(NULL) - st.st_mtime < STATE_LIMIT_PAUSE);
+    int mark = done ? -1
+                    : openat(top, STATE_LIMITED,
+                             O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (mark >= 0) {
+        futimens(mark, NULL);
+        close(mark);
+        remove_older(top, is_instance, STATE_MAX_AGE);
+        remove_older(state, is_draft, STATE_DRAFT_AGE);
+    }
+    if (top >= 0)
+        close(top);
+}
+
 /* Numbers ascend with time: the first that is young enough ends the search. */
 void state_directory_limit(int state)
 {
@@ -256,4 +305,5 @@ void state_directory_limit(int state)
         directory_remove(state, all.list[i].name);
     }
     free(all.list);
+    remove_instances(state);
 }

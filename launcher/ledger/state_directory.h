@@ -31,7 +31,7 @@ int state_directory_open(const char *instance, bool make, struct error *err);
 /* Add a context. One that is there with the same log is the same; where another has its number it is ID.2, and
  * so on. 0, or -1 with a sentence. */
 int state_directory_put(int state, const struct completed_context *context, struct error *err);
-/* Remove what is too old, or too much. */
+/* Remove what is too old, or too much, and once a day instances of which all is too old. */
 void state_directory_limit(int state);
 
 /* Calls `each` with the names of all contexts, in no order. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "launcher/ledger/claim.h"
@@ -84,6 +85,23 @@ static void add_name(void *arg, const char *name)
 {
     struct buf *names = arg;
     buf_printf(names, "%s ", name);
+}
+
+static void count_name(void *arg, const char *name)
+{
+    assert_non_null(name);
+    ++*(size_t *)arg;
+}
+
+static void expect_state_count(size_t want)
+{
+    struct instance *instance = open_test_instance();
+    int fd = state_directory_open(instance_name(instance), false, NULL);
+    size_t count = 0;
+    state_directory_each(fd, count_name, &count);
+    assert_int_equal(count, want);
+    close(fd);
+    instance_close(instance);
 }
 
 static void expect_state(const char *want)
@@ -212,6 +230,45 @@ static void test_what_is_moved_twice_is_there_once_and_numbers_go_on(void **stat
     instance_close(instance);
 }
 
+static void age(const char *path)
+{
+    const struct timespec then[2] = {{time(NULL) - STATE_MAX_AGE - 60, 0},
+                                     {time(NULL) - STATE_MAX_AGE - 60, 0}};
+    assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
+}
+
+/* Each batch job is an instance. */
+static void test_instances_to_which_nothing_comes_are_removed_with_age(void **state)
+{
+    struct instance *instance = open_test_instance();
+    char old[256], young[256], own[256], mark[256], draft[256];
+    (void)state;
+    snprintf(mark, sizeof(mark), "%s/deep/state/tprun/.limited", world);
+    end_logged(instance);
+    assert_int_equal(completed_move(instance, NULL), 0);
+    state_path(old, sizeof(old), "old", "");
+    state_path(young, sizeof(young), "young", "");
+    snprintf(own, sizeof(own), "%s/deep/state/tprun/notes", world);
+    state_path(draft, sizeof(draft), instance_name(instance), ".new-7-00000000");
+    mkdir(old, 0700);
+    mkdir(young, 0700);
+    mkdir(own, 0700);
+    mkdir(draft, 0700);
+    age(old);
+    age(own);
+    age(draft);
+    for (int i = 0; i < 2; i++) {
+        end_logged(instance);
+        assert_int_equal(completed_move(instance, NULL), 0);
+        assert_int_equal(access(old, F_OK), i == 0 ? 0 : -1); /* once a day */
+        assert_int_equal(access(draft, F_OK), i == 0 ? 0 : -1);
+        assert_int_equal(access(young, F_OK) + access(own, F_OK), 0);
+        age(mark);
+    }
+    expect_state_count(3);
+    instance_close(instance);
+}
+
 /* As sudo may leave it in HOME. */
 static void test_root_makes_nothing_in_the_home_of_another(void **state)
 {
@@ -296,6 +353,7 @@ int main(void)
         IN_A_STATE(test_a_program_that_was_killed_is_lost),
         IN_A_STATE(test_records_that_are_cut_are_passed_over),
         IN_A_STATE(test_what_is_moved_twice_is_there_once_and_numbers_go_on),
+        IN_A_STATE(test_instances_to_which_nothing_comes_are_removed_with_age),
         IN_A_STATE(test_root_makes_nothing_in_the_home_of_another),
         IN_A_STATE(test_what_stays_is_due_again_only_when_as_much_has_come),
         IN_A_STATE(test_a_state_directory_that_cannot_be_harms_nothing),
