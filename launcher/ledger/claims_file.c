@@ -4,16 +4,20 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/thread.h"
 #include "launcher/ledger/completed.h"
 #include "launcher/ledger/context_directory.h"
 #include "launcher/ledger/instance_lock_private.h"
@@ -23,6 +27,8 @@
 
 #define LEDGER_CLAIMS "claims"
 #define LEDGER_SEAL 34 /* bytes behind the claims: their generation and checksum */
+
+#define LEDGER_LOOK 1 /* s for a look into the state directory, of the first run after a boot */
 
 uint64_t ledger_now(void)
 {
@@ -172,11 +178,62 @@ static void ledger_bury_dead(struct instance *instance, struct claims *claims)
         close(fd);
 }
 
+/* A look into the state directory, which may be on a file system that hangs. Who is the last of the two to leave
+ * it frees it. */
+struct ledger_look {
+    char *instance;
+    uint64_t highest;
+    sem_t done;
+    atomic_int users;
+};
+
+static void ledger_leave_look(struct ledger_look *look)
+{
+    if (atomic_fetch_sub(&look->users, 1) > 1)
+        return;
+    sem_destroy(&look->done);
+    free(look->instance);
+    free(look);
+}
+
+static void *ledger_look(void *arg)
+{
+    struct ledger_look *look = arg;
+    int state = state_directory_open(look->instance, false, NULL);
+    look->highest = state >= 0 ? state_directory_highest(state) : 0;
+    if (state >= 0)
+        close(state);
+    sem_post(&look->done);
+    ledger_leave_look(look);
+    return NULL;
+}
+
+/* 0 also where there is no answer in time: what is kept then has a number twice, and is there twice. */
+static uint64_t ledger_highest_in_state(struct instance *instance)
+{
+    struct ledger_look *look = mem_alloc(sizeof(*look));
+    struct timespec end;
+    struct thread thread;
+    int rc;
+    look->instance = mem_copy_text(instance_name(instance));
+    sem_init(&look->done, 0, 0);
+    atomic_init(&look->users, 2);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += LEDGER_LOOK;
+    thread_begin(&thread, ledger_look, look);
+    if (thread.runs)
+        pthread_detach(thread.id);
+    while ((rc = sem_timedwait(&look->done, &end)) < 0 && errno == EINTR)
+        ;
+    uint64_t highest = rc == 0 ? look->highest : 0;
+    ledger_leave_look(look);
+    return highest;
+}
+
 /* No number is used again while anybody knows of it, also where the runtime directory was removed. */
 static uint64_t ledger_highest_kept(struct instance *instance)
 {
-    int state = state_directory_open(instance_name(instance), false, NULL);
-    uint64_t highest = state >= 0 ? state_directory_highest(state) : 0;
+    uint64_t highest = ledger_highest_in_state(instance);
     struct buf bytes = BUF_INIT;
     struct completed_context context;
     size_t at = 0;
@@ -186,8 +243,6 @@ static uint64_t ledger_highest_kept(struct instance *instance)
         highest = number > highest ? number : highest;
     }
     buf_free(&bytes);
-    if (state >= 0)
-        close(state);
     return highest;
 }
 

@@ -90,6 +90,27 @@ LIFE="new pending alloc starting launch tasks-started running tasks-ended finish
     equal "$(tprun printenv TPRUN_PROGRAM)" 3
 }
 
+@test "the first run of an instance does not wait for a state directory that hangs" {
+    need_plain_build "another library cannot come first"
+    cat >slow.c <<'END'
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int stat(const char *path, struct stat *st)
+{
+    if (strstr(path, "/hangs/"))
+        sleep(100);
+    return fstatat(-100, path, st, 0);
+}
+END
+    "${CC:-cc}" -shared -fPIC -o slow.so slow.c
+    tprun true
+    rm -rf "$TPRUN_RUNTIME_DIR"
+    LIMIT=10 LD_PRELOAD=$PWD/slow.so XDG_STATE_HOME=$PWD/hangs run -0 tprun printenv TPRUN_PROGRAM
+    equal "$output" 1
+}
+
 @test "another user's state directory is not used" {
     [ "$(id -u)" = 0 ] || skip "not root, who can make one"
     mkdir -p -m 700 state/tprun
