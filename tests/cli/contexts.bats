@@ -20,7 +20,11 @@ LIFE="new pending alloc starting launch tasks-started running tasks-ended finish
 }
 
 @test "where each task ran and how it ended is written" {
-    run -3 --separate-stderr tprun -n 2 --oversubscribe sh -c 'echo $$; exit $((3 * TPRUN_RANK))'
+    # rank 1, whose end ends rank 0, waits for what that says
+    run -3 --separate-stderr tprun -n 2 --oversubscribe sh -c 'echo $$
+        [ "$TPRUN_RANK" = 1 ] || exec touch said
+        until [ -e said ]; do sleep 0.05; done
+        exit 3'
     local log=${BATS_TEST_TMPDIR}/log
     completed >"$log"
     local pids
