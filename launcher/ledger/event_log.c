@@ -91,6 +91,11 @@ void event_log_close(struct event_log *log)
     free(log);
 }
 
+uint64_t event_log_size(const struct event_log *log)
+{
+    return (uint64_t)log->end + log->unsaved.len;
+}
+
 void event_log_add(struct event_log *log, const char *name, json_t *context)
 {
     struct event event = {clock_wall_seconds(), name, context};

@@ -13,6 +13,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -38,6 +39,9 @@ struct event_log;
  * directory's, for messages. NULL with a sentence. */
 struct event_log *event_log_open(int dir, const char *name, const char *path, struct error *err);
 void event_log_close(struct event_log *log); /* NULL is fine; after event_log_write() */
+
+/* Bytes that it has, with those that are not written yet. */
+uint64_t event_log_size(const struct event_log *log);
 
 /* An event of now, which the next event_log_write() writes. Takes the context (NULL: none). */
 void event_log_add(struct event_log *log, const char *name, json_t *context);

@@ -17,6 +17,7 @@ struct logged_group { /* whose nodes have not all said that they started its tas
 struct program_log {
     struct event_log *events; /* NULL: there is none */
     bool attached;
+    bool full; /* that was told */
     struct logged_group *groups;
     void (*note)(void *owner, const char *text);
     void *owner;
@@ -93,12 +94,27 @@ void program_log_write(struct program_log *log)
         log_note(log, &err);
 }
 
+/* A program that spawns for days would fill the disk: what tasks do is then no longer written, and its states
+ * are. */
+static bool log_is_full(struct program_log *log)
+{
+    if (!log->full && event_log_size(log->events) >= PROGRAM_LOG_MAX) {
+        log->full = true;
+        char *text = mem_format("the log of events is full (%u MiB): what tasks do is not written "
+                                "any more; the program goes on",
+                                PROGRAM_LOG_MAX >> 20);
+        log->note(log->owner, text);
+        free(text);
+    }
+    return log->full;
+}
+
 /* ---- tasks start ---- */
 
 void program_log_launch(struct program_log *log, uint32_t number, const json_t *launch,
                         const uint32_t *tree_node, uint32_t nnodes)
 {
-    if (!log->events)
+    if (!log->events || log_is_full(log))
         return;
     json_t *context = json_pack("{s:I}", "group", (json_int_t)number);
     static const char *const keys[] = {"first_rank", "taskmap", "sizes", "hosts", "kinds"};
@@ -219,7 +235,7 @@ static void log_end(struct program_log *log, uint32_t group, const struct task_e
 
 void program_log_ended(struct program_log *log, uint32_t number, const struct done_report *report)
 {
-    if (!log->events)
+    if (!log->events || log_is_full(log))
         return;
     struct logged_group *group = *find_logged(log, number);
     if (group)

@@ -3,7 +3,7 @@
  *
  * What is told is kept until program_log_write(), so that what happens at once is one write; nobody may hear
  * of an event before that. There is a log from program_log_attach() on. A log that cannot be written harms
- * nothing, and is told once by a note.
+ * nothing, and is told once by a note, as one that is full is.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_LOG_H
 #define LAUNCHER_PROGRAM_PROGRAM_LOG_H
@@ -14,6 +14,9 @@
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/protocol/task_report.h"
 #include "launcher/spec/spec.h"
+
+#define PROGRAM_LOG_MAX                                                                            \
+    (128u << 20) /* bytes of a log after which task groups are not written any more */
 
 struct program_log;
 

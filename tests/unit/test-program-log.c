@@ -247,6 +247,40 @@ static void test_a_log_that_cannot_be_opened_is_a_note(void **state)
     assert_int_equal(scene.notes, 1);
 }
 
+static void test_a_log_that_is_full_takes_states_only(void **state)
+{
+    struct scene scene;
+    struct done_report report = {0};
+    struct stat st;
+    (void)state;
+    open_scene(&scene);
+    program_log_write(scene.log);
+    program_log_free(scene.log);
+    int fd = openat(entry_dir(scene.entry), ENTRY_EVENTS, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, "\n", 1, PROGRAM_LOG_MAX), 1);
+    scene.log = program_log_new(count_note, &scene);
+    program_log_attach(scene.log, scene.entry, scene.spec);
+    program_log_write(scene.log);
+    assert_int_equal(fstat(fd, &st), 0);
+    off_t before = st.st_size;
+    launch(&scene, 1, 1);
+    start_on(&scene, 1, "5");
+    done_report_add_rank(&report, 0, false, 0);
+    program_log_ended(scene.log, 0, &report);
+    program_log_write(scene.log);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(st.st_size, before);
+    program_log_event(scene.log, "complete", NULL);
+    program_log_write(scene.log);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_true(st.st_size > before);
+    assert_int_equal(scene.notes, 1);
+    assert_int_equal(ftruncate(fd, 0), 0); /* not to be kept */
+    close(fd);
+    done_report_clear(&report);
+    close_scene(&scene);
+}
+
 #define IN_A_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
 
 int main(void)
@@ -256,6 +290,7 @@ int main(void)
         IN_A_WORLD(test_tasks_that_end_before_all_nodes_have_started_are_told_after_their_start),
         IN_A_WORLD(test_the_log_of_a_million_tasks_is_small),
         IN_A_WORLD(test_a_log_that_cannot_be_opened_is_a_note),
+        IN_A_WORLD(test_a_log_that_is_full_takes_states_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
