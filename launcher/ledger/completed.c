@@ -105,6 +105,9 @@ static bool append_record(struct instance *instance, const struct buf *record)
 
 bool completed_append(struct instance *instance, const char *id, int dir)
 {
+    const char *keep = getenv("TPRUN_KEEP");
+    if (keep && strcmp(keep, "0") == 0)
+        return true;
     struct buf bytes = BUF_INIT;
     double began;
     bool good = context_record_add_file(&bytes, dir, ENTRY_EVENTS) || errno == ENOENT;

@@ -22,7 +22,8 @@
 #define COMPLETED_PAUSE 5          /* s without an end after which the next is moved at once */
 
 /* The program's directory is `dir`, and nobody else has it: a log that does not say its end gets the event
- * "lost". False: it cannot be appended, errno says why. A directory without a log has nothing to keep. */
+ * "lost". False: it cannot be appended, errno says why. A directory without a log has nothing to keep, and with
+ * TPRUN_KEEP=0 in the environment nothing is kept. */
 bool completed_append(struct instance *instance, const char *id, int dir);
 
 /* All that there is now, appended to `out`. 0, or -1 with a sentence; no file is no record. */

@@ -18,7 +18,7 @@
 #include "launcher/ledger/context_record.h"
 
 #define STATE_MAX_AGE (90 * 24 * 3600) /* seconds; older contexts are removed */
-#define STATE_MAX_COUNT 100000 /* contexts of an instance; the oldest above that are removed */
+#define STATE_MAX_COUNT 10000 /* contexts of an instance; the oldest above that are removed */
 
 /* Where it is; NULL: there is no such place, for neither XDG_STATE_HOME nor a home but / is known. Caller
  * frees. */

@@ -127,3 +127,10 @@ END
     equal "$(find state/tprun -mindepth 1)" ""
     [ -n "$(completed)" ]
 }
+
+@test "with TPRUN_KEEP=0 nothing is kept of a program, nor of those that its tasks start" {
+    TPRUN_KEEP=0 tprun "$TPRUN" true
+    [ -z "$(completed)" ] && [ ! -e "$(STATE)" ]
+    tprun true
+    equal "$(completed | names)" "$LIFE"
+}
