@@ -179,10 +179,12 @@ static uint32_t choose_place(const struct pairing *pairing, struct circle *circl
                              const uint32_t *picked)
 {
     struct circle *from = circle;
-    for (uint32_t i = 0; i < pairing->policy->gpus_per_task && from == circle; i++) {
+    for (uint32_t i = 0; i < pairing->policy->gpus_per_task; i++) {
         struct circle *home = &pairing->circles[pairing->home[picked[i]]];
-        if (free_place(pairing, home) < home->end)
+        if (free_place(pairing, home) < home->end) {
             from = home;
+            break;
+        }
     }
     uint32_t place = free_place(pairing, from);
     if (++from->used == from->share) {

@@ -176,15 +176,16 @@ static int pick_sockets(struct rankfile_cpus *pick, const struct slot_item *item
     for (uint32_t socket = item->socket_first; socket <= last; socket++) {
         uint32_t base = pick->socket[2 * socket], count = pick->socket[2 * socket + 1] - base + 1;
         bool all = item->last == SLOT_LAST;
-        uint32_t core = all ? count - 1 : item->last; /* the last */
-        if (core >= count)
+        uint32_t last_core = all ? count - 1 : item->last;
+        if (last_core >= count)
             return error_set(err,
                              "socket %u of %s has no core %u, it has 0-%u (counted in the socket)",
                              socket, host, item->first < count ? count : item->first, count - 1);
-        uint32_t missing = all ? UINT32_MAX : missing_core(pick, base + item->first, base + core);
+        uint32_t missing =
+            all ? UINT32_MAX : missing_core(pick, base + item->first, base + last_core);
         if (missing != UINT32_MAX)
             return refuse_core(pick, socket, missing - base, missing, host, err);
-        rankfile_cpus_add_cores(pick, base + item->first, base + core);
+        rankfile_cpus_add_cores(pick, base + item->first, base + last_core);
     }
     return 0;
 }
