@@ -130,9 +130,8 @@ end_when() { # FILE SIGNAL PID
         bash -c 'trap "" TERM INT; sleep 60' & # nor when it is told to
         wait
 END
-    set -m # as from a terminal, or it would ignore SIGINT
-    tree/tests/debian trixie >out 2>&1 &
-    set +m
+    # As from a terminal, or it would ignore SIGINT.
+    env --default-signal tree/tests/debian trixie >out 2>&1 &
     end_when "$root/begun" INT $!
     has_line "$(cat out)" "trixie: 2 passed, 1 failed, 0 skipped"
     nothing_stays
