@@ -79,6 +79,6 @@ have_beaten() { # BEFORE
 
 @test "Ctrl-C on a terminal ends the program once and for all" {
     printf '"$TPRUN" -n 2 "$PROGRAMS/stay" fork; echo "status $?"\n' >session
-    run timeout 60 script -qefc "bash session" typescript < <(wait_for 20 in_typescript ready 2; printf '\003'; sleep 1)
+    run timeout 60 env --default-signal script -qefc "bash session" typescript < <(wait_for 20 in_typescript ready 2; printf '\003'; sleep 1)
     has_line "$output" "status 130*" || [ "$status" = 130 ]
 }

@@ -315,7 +315,7 @@ END
 
 @test "Ctrl-C on a terminal says what it did and what a second one does" {
     printf '"$TPRUN" -n 2 "$PROGRAMS/stay" fork; echo "status $?"\n' >session
-    run timeout 60 script -qefc "bash session" typescript < <(wait_for 20 in_typescript ready 2; printf '\003'
+    run timeout 60 env --default-signal script -qefc "bash session" typescript < <(wait_for 20 in_typescript ready 2; printf '\003'
         wait_for 20 in_typescript '^status' 1)
     has_line "$(tr -d '\r' <<<"$output")" "tprun: sent SIGINT to 2 tasks; Ctrl-C again within 1 s ends them"
 }
