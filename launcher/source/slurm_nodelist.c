@@ -123,7 +123,7 @@ int slurm_nodelist_counts(struct hostfile *hosts, const char *counts, struct err
 {
     size_t done = 0;
     for (const char *at = counts;; at++) {
-        uint32_t count, times;
+        uint32_t count = 0, times = 0;
         if (slurm_count(&at, &count, &times, err) < 0)
             return -1;
         if (times > hosts->count - done)
