@@ -138,7 +138,7 @@ agent_peak() {
     # the head of a greeting, 20 bytes of it: a security module, and that who greets is of kind 99
     cat >greet <<'EOF_'
 exec 3<>"/dev/tcp/127.0.0.1/$(env | sed -n 's/^PMIX_SERVER_URI[0-9]*=.*:\([0-9]*\)$/\1/p' | head -n 1)"
-{ printf '\0\0\0\0\0\0\0\0\24\0\0\0\0\0\0\0' && printf 'native\0\0\0\0\0\143\0\0\0\0\0\0\0\0'; } >&3
+printf '\0\0\0\0\0\0\0\0\24\0\0\0\0\0\0\0native\0\0\0\0\0\143\0\0\0\0\0\0\0\0' >&3 # in one piece
 cat <&3 # until it is closed
 EOF_
     run -0 --separate-stderr tprun --pmi pmix -n 1 bash greet
