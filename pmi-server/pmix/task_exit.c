@@ -30,13 +30,7 @@ struct exit_check {
     unsigned rounds;
     double again; /* by pending_requests_clock(): when to go round; 0: it is on its way */
     double end;
-    bool forget; /* by openpmix, then */
 };
-
-static void task_exit_forget(struct pmix_host *host, const pmix_proc_t *dead)
-{
-    host->library->deregister_client(dead, library_ignore_end, NULL);
-}
 
 static void task_exit_settle(struct pmix_host *host, struct exit_check *check)
 {
@@ -46,9 +40,6 @@ static void task_exit_settle(struct pmix_host *host, struct exit_check *check)
     *at = check->next;
     struct pmix_job *job = check->job;
     uint32_t local_rank = check->local_rank;
-    const pmix_proc_t proc = namespace_proc(job, job->clients[local_rank].rank);
-    if (check->forget)
-        task_exit_forget(host, &proc);
     free(check);
     host->ops->settled(host->arg, job, local_rank);
 }
@@ -174,18 +165,9 @@ void pmix_namespace_died(struct pmix_job *job, uint32_t local_rank, int status, 
 
 /* ---- anywhere ---- */
 
-/* openpmix has told the tasks. What the dead one sent, and the end of its connection, openpmix may not have read
- * yet: it has when the task's exit_check is over. */
 static void bury(struct pmix_host *host, struct upcall *event)
 {
-    struct exit_check *check = host->exit_checks;
-    while (check && (strcmp(check->job->name, event->proc.nspace) != 0 ||
-                     check->job->clients[check->local_rank].rank != event->proc.rank))
-        check = check->next;
-    if (check)
-        check->forget = true;
-    else
-        task_exit_forget(host, &event->proc);
+    host->library->deregister_client(&event->proc, library_ignore_end, NULL);
 }
 
 struct audience {
@@ -198,9 +180,8 @@ static void task_exit_notify(struct pmix_host *host, pmix_status_t status, const
                              const struct termination *death, const struct audience *audience)
 {
     /* openpmix waits for the dead one in fences that list it, and does not call, until it has forgotten
-     * it. That has to be after it has told the tasks, and has seen the end of the dead one's connection:
-     * only then is the task no longer counted in fences of all. Who is forgotten has its connection closed,
-     * and its end is not seen any more. */
+     * it. That has to be after it has told the tasks: then it has seen the end of the dead one's
+     * connection. */
     const struct pmix_job *job = namespace_find(host, dead->nspace);
     bool here = death->goes_on && job && namespace_client(job, dead->rank);
     struct info_list infos = {0};
