@@ -19,7 +19,7 @@ struct grid {
 static struct grid make_grid(const struct drawing *drawing)
 {
     static const struct {
-        uint32_t most, pitch; /* for so many nodes */
+        uint32_t most, pitch; /* for up to `most` nodes */
     } steps[] = {{100, 20}, {500, 14}, {2000, 10}, {6000, 7}, {UINT32_MAX, 5}};
     static const uint32_t columns[] = {20, 50, 100, 150, 200, 250};
     uint32_t nnodes = drawing->layout->nnodes, step = 0;

@@ -15,7 +15,7 @@
 void draw_wrapped(struct buf *out, const char *text, uint32_t indent)
 {
     for (uint32_t more = 0; *text; more = 2) {
-        /* Behind the last comma or semicolon that there is room for, or behind the first one there is. */
+        /* Break behind the last comma or semicolon that fits, else behind the first. */
         size_t room = PICTURE_WIDTH - indent - more, len = strlen(text), cut = 0;
         for (size_t at = 1; len > room && at < len && (at <= room || !cut); at++)
             if (text[at] == ' ' && strchr(",;:", text[at - 1]))

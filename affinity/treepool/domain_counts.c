@@ -311,7 +311,7 @@ static uint32_t room_inner(struct domain_counts *counts, const struct treepool_n
             rooms[n++] = domain_counts_room(counts, need, i);
     while (low < high && treepool_ask_spend(counts->ask, n)) {
         uint32_t middle = high - (high - low) / 2;
-        /* Whether so many fit that need so many domains each, no domain twice. */
+        /* Whether that many fit, each in domains of its own. */
         uint64_t sum = 0, wanted = (uint64_t)need->count * middle;
         for (size_t i = 0; i < n && sum < wanted; i++)
             sum += room_least(rooms[i], middle);

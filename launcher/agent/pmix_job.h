@@ -24,7 +24,7 @@
 struct group_pmix_job;
 
 struct group_pmix_task_ops { /* `group` has the tasks */
-    /* The state of a task of which pmix_job_ended() was true is certain now. */
+    /* pmix_job_ended() was true for the task; its state is certain now. */
     void (*settled)(void *group, uint32_t local_rank);
     void (*log)(void *group, uint32_t rank, bool error,
                 const char *text); /* whole lines, of a task */

@@ -1,4 +1,4 @@
-/* Lines about hosts: those of which the same is said share one. For agents.c, spawn_hosts.c and viewer.c. */
+/* Lines about hosts: hosts with the same text share one line. For agents.c, spawn_hosts.c and viewer.c. */
 #include "launcher/instance/host_lines.h"
 
 #include <ctype.h>
