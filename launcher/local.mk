@@ -180,6 +180,7 @@ liblauncher_a_SOURCES = \
     launcher/manager/viewer.c launcher/manager/viewer.h \
     launcher/options/option.h \
     launcher/options/option_help.c launcher/options/option_help.h \
+    launcher/options/option_defaults.c launcher/options/option_defaults.h \
     launcher/options/option_table.c \
     launcher/options/option_values.c \
     launcher/frontend/frontend.c launcher/frontend/frontend.h \

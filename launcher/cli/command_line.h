@@ -32,7 +32,7 @@ struct command {
     int action; /* what an option with OPTION_STOPS asks for, as soon as one is met, else OPTIONS_RUN */
 };
 
-/* words[] ends at a NULL. `typed`: the command line itself; else TPRUN_OPTIONS, which holds
+/* words[] ends at a NULL. `typed`: the command line itself; else defaults, which are
  * options only. 0, or -1 with a sentence; the caller frees either way. */
 int command_scan(char *const *words, bool typed, struct command *command, struct error *err);
 void command_free(struct command *command);

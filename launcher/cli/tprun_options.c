@@ -1,5 +1,5 @@
-/* Options applied to a spec: the order of TPRUN_OPTIONS, --spec and the command line, and what has to hold
- * between options. */
+/* Options applied to a spec: the order of defaults, --spec and the command line, and what has to hold between
+ * options. */
 #include "launcher/cli/tprun_options.h"
 
 #include <math.h>
@@ -10,33 +10,65 @@
 #include "affinity/policy/rankfile.h"
 #include "base/duration.h"
 #include "base/mem.h"
-#include "base/shell_words.h"
-#include "base/string_list.h"
 #include "launcher/cli/command_line.h"
 #include "launcher/options/option.h"
+#include "launcher/options/option_defaults.h"
+#include "launcher/spec/field.h"
 #include "launcher/spec/field_words.h"
 #include "launcher/spec/spec_build.h"
 #include "launcher/spec/spec_check.h"
 
+#define TYPED "command line" /* the origin of what was typed */
+
+/* One place where options were said: a line of a file, TPRUN_OPTIONS, or the command line. */
+struct options_layer {
+    const char *origin; /* borrowed; NULL: the command line, which messages do not name */
+    struct command command;
+};
+
+/* The lines that come before the command line. */
+struct options_before {
+    struct option_defaults defaults;
+    struct options_layer *layers; /* [count] */
+    size_t count;
+};
+
+static void note_origin(struct option_target *target, const struct options_layer *layer,
+                        const struct command_option *given)
+{
+    bool whole = given->option->flags & OPTION_WHOLE;
+    const char *origin = layer->origin ? layer->origin : TYPED;
+    json_t *entry =
+        json_pack("{s:s, s:o}", "option", given->option->name, "from", text_to_json(origin));
+    if (given->value)
+        json_object_set_new(entry, "value", text_to_json(given->value));
+    if (!whole)
+        json_object_set_new(entry, "part", json_integer((json_int_t)target->spec->nparts - 1));
+    spec_add_origin(target->spec, entry);
+}
+
 /* Apply what is of the whole program (or what is of a part) of one part's options. */
-static int options_apply(const struct command_part *from, unsigned whole,
-                         struct option_target *target, struct error *err)
+static int options_apply(const struct options_layer *layer, const struct command_part *from,
+                         unsigned whole, struct option_target *target, struct error *err)
 {
     for (size_t i = 0; i < from->noptions; i++) {
         const struct command_option *given = &from->options[i];
         if ((given->option->flags & OPTION_WHOLE) != whole)
             continue;
         if (given->option->apply(given->option, given->value, target, err) < 0)
-            return error_prefix(err, "%s", given->spelling);
+            return error_prefix(err, "%s%s%s", layer->origin ? layer->origin : "",
+                                layer->origin ? ": " : "", given->spelling);
+        note_origin(target, layer, given);
     }
     return 0;
 }
 
 /* -R, --hosts and --hostfile each stand in place of the others, so two of them on one line are a
  * contradiction; those of a line replace those of an earlier one. */
-static int options_apply_whole(const struct command_part *from, struct option_target *target,
+static int options_apply_whole(const struct options_layer *layer, struct option_target *target,
                                struct error *err)
 {
+    const struct command_part *from = &layer->command.parts[0];
     const struct command_option *source = NULL; /* the last that names nodes */
     for (size_t i = 0; i < from->noptions; i++)
         if (from->options[i].option->flags & OPTION_SOURCE)
@@ -44,7 +76,8 @@ static int options_apply_whole(const struct command_part *from, struct option_ta
     for (size_t i = 0; source && i < from->noptions; i++) {
         const struct command_option *other = &from->options[i];
         if (other->option->flags & OPTION_SOURCE && other->option != source->option)
-            return error_set(err, "%s and %s both say which nodes to use: give one of them",
+            return error_set(err, "%s%s%s and %s both say which nodes to use: give one of them",
+                             layer->origin ? layer->origin : "", layer->origin ? ": " : "",
                              other->spelling, source->spelling);
     }
     if (source) {
@@ -54,13 +87,15 @@ static int options_apply_whole(const struct command_part *from, struct option_ta
             *texts[i] = NULL;
         }
     }
-    return options_apply(from, OPTION_WHOLE, target, err);
+    return options_apply(layer, from, OPTION_WHOLE, target, err);
 }
 
-/* The options of TPRUN_OPTIONS stand before those of every part. */
-static int options_add_part(const struct command_part *from, const struct command_part *before,
-                            struct option_target *target, struct error *err)
+/* What was said before the command line holds for every part. */
+static int options_add_part(const struct options_layer *typed, size_t index,
+                            const struct options_before *before, struct option_target *target,
+                            struct error *err)
 {
+    const struct command_part *from = &typed->command.parts[index];
     target->part = spec_add_part(target->spec);
     target->part->argv = mem_array(from->nwords + 1, sizeof(char *));
     for (size_t i = 0; i < from->nwords; i++) {
@@ -71,9 +106,11 @@ static int options_add_part(const struct command_part *from, const struct comman
         bool escaped = slashes && strcmp(word + slashes, ":") == 0;
         target->part->argv[i] = mem_copy_text(escaped ? word + 1 : word);
     }
-    if (options_apply(before, 0, target, err) < 0)
-        return error_prefix(err, "TPRUN_OPTIONS");
-    return options_apply(from, 0, target, err);
+    for (size_t i = 0; i < before->count; i++)
+        if (options_apply(&before->layers[i], &before->layers[i].command.parts[0], 0, target, err) <
+            0)
+            return -1;
+    return options_apply(typed, from, 0, target, err);
 }
 
 static int options_check_part(const struct spec *spec, size_t index, struct error *err)
@@ -145,14 +182,17 @@ static bool options_has(const struct command_part *part,
 
 /* What the environment says where the command line did not: MPIEXEC_TIMEOUT, in seconds, which MPICH's test
  * suite sets. 0 and -1 are no limit there. */
-static int options_defaults(const struct command_part *typed, const struct command_part *before,
-                            struct spec *spec, struct error *err)
+static int options_from_mpiexec(const struct command_part *typed,
+                                const struct options_before *before, struct spec *spec,
+                                struct error *err)
 {
     const size_t limit = offsetof(struct spec, time_limit);
     const char *text = getenv("MPIEXEC_TIMEOUT");
+    bool said = isfinite(spec->time_limit) || options_has(typed, option_set_duration, limit);
     uint32_t seconds;
-    if (isfinite(spec->time_limit) || options_has(typed, option_set_duration, limit) ||
-        options_has(before, option_set_duration, limit))
+    for (size_t i = 0; i < before->count && !said; i++)
+        said = options_has(&before->layers[i].command.parts[0], option_set_duration, limit);
+    if (said)
         return 0;
     if (!text || !text[0] || strcmp(text, "0") == 0 || strcmp(text, "-1") == 0)
         return 0;
@@ -162,15 +202,15 @@ static int options_defaults(const struct command_part *typed, const struct comma
     return 0;
 }
 
-/* A spec says everything about a run: programs and parts' options are its own, and TPRUN_OPTIONS
- * was part of making it. Options of the whole program may be given anew. */
-static int options_with_spec(const struct command *typed, struct option_target *target,
+/* A spec says everything about a run: programs and parts' options are its own, and defaults were part of
+ * making it. Options of the whole program may be given anew. */
+static int options_with_spec(const struct options_layer *typed, struct option_target *target,
                              struct error *err)
 {
-    const struct command_part *part = &typed->parts[0];
+    const struct command_part *part = &typed->command.parts[0];
     const char *file = target->file;
     json_error_t where;
-    if (typed->nparts > 1 || part->nwords)
+    if (typed->command.nparts > 1 || part->nwords)
         return error_set(err, "--spec %s says what to run: leave out %s", file,
                          part->nwords ? part->words[0] : "the \":\"");
     for (size_t i = 0; i < part->noptions; i++)
@@ -188,58 +228,93 @@ static int options_with_spec(const struct command *typed, struct option_target *
     if (!loaded)
         return error_prefix(err, "--spec: %s", file);
     spec_replace(target->spec, loaded);
-    return options_apply_whole(part, target, err);
+    return options_apply_whole(typed, target, err);
 }
 
-static int options_without_spec(const struct command *typed, const struct command *before,
-                                struct option_target *target, struct error *err)
+static int options_without_spec(const struct options_layer *typed,
+                                const struct options_before *before, struct option_target *target,
+                                struct error *err)
 {
-    if (options_apply_whole(&before->parts[0], target, err) < 0)
-        return error_prefix(err, "TPRUN_OPTIONS");
+    for (size_t i = 0; i < before->count; i++)
+        if (options_apply_whole(&before->layers[i], target, err) < 0)
+            return -1;
     target->spec->mpi_is_default = target->spec->mpi != NULL;
-    if (options_apply_whole(&typed->parts[0], target, err) < 0)
+    if (options_apply_whole(typed, target, err) < 0)
         return -1;
-    for (size_t i = 0; i < typed->nparts; i++)
-        if (options_add_part(&typed->parts[i], &before->parts[0], target, err) < 0)
+    for (size_t i = 0; i < typed->command.nparts; i++)
+        if (options_add_part(typed, i, before, target, err) < 0)
             return -1;
     return 0;
 }
 
-static int options_fill(const struct command *typed, const struct command *before,
+/* A sentence that begins with an option that was not typed: say where it stands. */
+static int name_origin(const struct spec *spec, struct error *err)
+{
+    const char *text = error_text(err), *from = NULL;
+    size_t i, len = strcspn(text, " =:,");
+    json_t *entry;
+    json_array_foreach(spec->origins, i, entry)
+    {
+        const char *name = json_string_value(json_object_get(entry, "option"));
+        if (len > 2 && strncmp(text, "--", 2) == 0 && strlen(name) == len - 2 &&
+            memcmp(name, text + 2, len - 2) == 0)
+            from = json_string_value(json_object_get(entry, "from"));
+    }
+    if (from && strcmp(from, TYPED) != 0)
+        error_prefix(err, "%s", from);
+    return -1;
+}
+
+static int options_fill(const struct options_layer *typed, const struct options_before *before,
                         struct spec *spec, struct error *err)
 {
     struct option_target target = {.spec = spec, .action = OPTIONS_RUN};
-    const struct command_part *first = &typed->parts[0];
+    const struct command_part *first = &typed->command.parts[0];
     for (size_t i = 0; i < first->noptions; i++)
         if (first->options[i].option->apply == option_set_spec_file)
             target.file = first->options[i].value;
     int rc = target.file ? options_with_spec(typed, &target, err)
                          : options_without_spec(typed, before, &target, err);
-    if (rc < 0 || options_defaults(first, &before->parts[0], spec, err) < 0 ||
-        options_check(spec, err) < 0)
+    if (rc < 0 || options_from_mpiexec(first, before, spec, err) < 0)
         return -1;
-    return target.action;
+    return options_check(spec, err) < 0 ? name_origin(spec, err) : target.action;
+}
+
+static int options_read_before(struct options_before *before, struct error *err)
+{
+    int rc = option_defaults_read(&before->defaults, err);
+    before->layers = mem_array(before->defaults.count, sizeof(*before->layers));
+    for (size_t i = 0; i < before->defaults.count && rc == 0; i++) {
+        const struct option_default *line = &before->defaults.lines[i];
+        before->layers[before->count++].origin = line->origin;
+        rc = command_scan(line->words, false, &before->layers[i].command, err);
+        if (rc < 0)
+            error_prefix(err, "%s", line->origin);
+    }
+    return rc;
+}
+
+static void options_free_before(struct options_before *before)
+{
+    for (size_t i = 0; i < before->count; i++)
+        command_free(&before->layers[i].command);
+    free(before->layers);
+    option_defaults_clear(&before->defaults);
 }
 
 int options_parse(int argc, char *const argv[], struct spec *spec, struct error *err)
 {
-    struct command typed = {0}, before = {0};
-    char **words = NULL; /* of TPRUN_OPTIONS */
-    int action = command_scan(argv + (argc > 0), true, &typed, err);
-    if (action == 0 && typed.action == OPTIONS_RUN) {
-        const char *text = getenv("TPRUN_OPTIONS");
-        words = shell_words_split(text ? text : "", err);
-        if (!words || command_scan(words, false, &before, err) < 0)
-            action = error_prefix(err, "TPRUN_OPTIONS");
-        else
-            action = options_fill(&typed, &before, spec, err);
-    } else if (action == 0) {
-        action = typed.action;
-    }
+    struct options_layer typed = {0};
+    struct options_before before = {0};
+    int action = command_scan(argv + (argc > 0), true, &typed.command, err);
+    if (action == 0 && typed.command.action == OPTIONS_RUN)
+        action =
+            options_read_before(&before, err) < 0 ? -1 : options_fill(&typed, &before, spec, err);
+    else if (action == 0)
+        action = typed.command.action;
     if (action < 0 && err)
         err->kind = ERROR_USAGE;
-    command_free(&typed);
-    command_free(&before);
-    string_list_free(words);
+    command_free(&typed.command);
+    options_free_before(&before);
     return action;
 }

@@ -2,8 +2,8 @@
  * tprun_options - the command line of tprun becomes a spec.
  *
  * One table holds every option: name, argument, group, help, handler. --help is printed from the
- * same table. Options of TPRUN_OPTIONS come first; options end at the program's name; parts of an
- * MPMD program are separated by a lone ":".
+ * same table. Options of configuration files and of TPRUN_OPTIONS come first (option_defaults.h); options end at
+ * the program's name; parts of an MPMD program are separated by a lone ":".
  */
 #ifndef LAUNCHER_CLI_TPRUN_OPTIONS_H
 #define LAUNCHER_CLI_TPRUN_OPTIONS_H

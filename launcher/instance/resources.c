@@ -59,6 +59,8 @@ int resources_enter(struct resources *resources, struct error *err)
     if (!resources->entry)
         return -1;
     json_t *value = spec_to_json(spec);
+    if (spec->origins)
+        json_object_set(value, "origins", spec->origins);
     int result = entry_write(resources->entry, "spec.json", value, err);
     json_decref(value);
     return result;

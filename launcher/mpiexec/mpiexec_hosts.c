@@ -11,6 +11,7 @@
 #include "base/hash_table.h"
 #include "base/mem.h"
 #include "launcher/mpiexec/mpiexec_private.h"
+#include "launcher/options/option_defaults.h"
 #include "launcher/source/slurm_nodelist.h"
 #include "launcher/source/batch_system.h"
 #include "launcher/source/hostfile.h"
@@ -145,11 +146,15 @@ static bool is_elsewhere(const struct mpiexec *mpiexec)
         "--resources=", "--on=", "--exclude=", "--requires=", "--topology=", NULL};
     static const char *const before[] = {"-R",        "--resources", "--host", "--on",
                                          "--exclude", "--requires",  NULL};
-    const char *text = getenv("TPRUN_OPTIONS");
-    for (size_t i = 0; text && before[i]; i++)
-        if (strstr(text, before[i]))
-            return true;
-    return words_have(&mpiexec->whole, options);
+    struct option_defaults defaults = {0};
+    bool found = false;
+    option_defaults_read(&defaults, NULL); /* what is wrong with them is said later */
+    for (size_t i = 0; i < defaults.count; i++)
+        for (char *const *word = defaults.lines[i].words; *word; word++)
+            for (size_t j = 0; before[j]; j++)
+                found = found || strncmp(*word, before[j], strlen(before[j])) == 0;
+    option_defaults_clear(&defaults);
+    return found || words_have(&mpiexec->whole, options);
 }
 
 /* Slurm tells how many tasks each node is to have; others write a host for each, which tprun takes

@@ -27,7 +27,7 @@ enum option_group {
 enum {
     OPTION_WHOLE = 1,   /* of the whole program, not of a part: before the first program only */
     OPTION_LATER = 2,   /* the name is taken, this version does not offer it */
-    OPTION_TYPED = 4,   /* only on the command line itself, not in TPRUN_OPTIONS */
+    OPTION_TYPED = 4,   /* only on the command line itself, not among the defaults */
     OPTION_DASH = 8,    /* also written with one dash, as other launchers' users do */
     OPTION_SOURCE = 16, /* names the nodes: one such option stands in place of the others */
     OPTION_STOPS = 32,  /* nothing behind it is looked at; `detail` is the action */

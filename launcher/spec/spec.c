@@ -37,6 +37,13 @@ struct spec *spec_new(void)
     return spec;
 }
 
+void spec_add_origin(struct spec *spec, json_t *origin)
+{
+    if (!spec->origins)
+        spec->origins = json_array();
+    json_array_append_new(spec->origins, origin);
+}
+
 bool spec_has_rlimit(const struct spec *spec, int resource)
 {
     const struct rlimit *limit = &spec->rlimits[resource];

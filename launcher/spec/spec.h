@@ -132,6 +132,10 @@ struct spec {
     char *directory;
     int umask;
     struct rlimit rlimits[RLIM_NLIMITS]; /* soft limits are what is passed on */
+
+    /* Which options were given, and where, as spec_add_origin() has it; NULL: none. It is kept with the
+     * program, and is no part of what --print-spec shows. */
+    json_t *origins;
 };
 
 struct spec *spec_new(void); /* defaults; no parts */
@@ -142,6 +146,10 @@ void spec_free(struct spec *spec);
 int spec_inherit(struct spec *spec, struct error *err);
 /* False until spec_inherit() or a JSON form said what the soft limit is. */
 bool spec_has_rlimit(const struct spec *spec, int resource);
+
+/* {"option": "map-by", "value": "numa", "part": 0, "from": "TPRUN_OPTIONS"}, which is taken; without "part" the
+ * option is of the whole program. In the order in which they hold: a later one replaces. */
+void spec_add_origin(struct spec *spec, json_t *origin);
 
 json_t *spec_to_json(const struct spec *spec); /* new reference */
 struct spec *spec_from_json(const json_t *value, struct error *err);

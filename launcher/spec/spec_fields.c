@@ -362,6 +362,41 @@ static json_t *get_kill_grace(const void *base, const struct field *field)
 
 static const struct field_type kill_grace_type = {get_kill_grace, set_kill_grace, NULL, NULL};
 
+/* They are written with the program's context alone. */
+static json_t *get_origins(const void *base, const struct field *field)
+{
+    (void)base, (void)field;
+    return NULL;
+}
+
+static int set_origins(void *base, const struct field *field, const json_t *value,
+                       struct error *err)
+{
+    struct spec *spec = base;
+    size_t i;
+    json_t *entry;
+    (void)field;
+    if (!json_is_array(value))
+        return field_wants("an array", value, err);
+    json_array_foreach(value, i, entry)
+    {
+        if (!json_is_string(json_object_get(entry, "option")))
+            return error_set(err, "each must be an object with an \"option\"");
+        spec_add_origin(spec, json_incref(entry));
+    }
+    return 0;
+}
+
+static void clear_origins(void *base, const struct field *field)
+{
+    struct spec *spec = base;
+    (void)field;
+    json_decref(spec->origins);
+    spec->origins = NULL;
+}
+
+static const struct field_type origins_type = {get_origins, set_origins, NULL, clear_origins};
+
 #define SPEC(member) offsetof(struct spec, member)
 
 static const struct field spec_fields[] = {
@@ -415,6 +450,7 @@ static const struct field spec_fields[] = {
     {"directory", &field_text, SPEC(directory)},
     {"umask", &field_umask, SPEC(umask)},
     {"rlimits", &rlimits_type},
+    {"origins", &origins_type},
     {NULL},
 };
 

@@ -101,6 +101,7 @@ static void assert_refused(const char *const *words, const char *sentence)
 static int forget_environment(void **state)
 {
     (void)state;
+    setenv("TPRUN_CONFIG", "", 1);
     unsetenv("TPRUN_OPTIONS");
     unsetenv("TPRUN_R");
     unsetenv("MPIEXEC_TIMEOUT");
