@@ -245,6 +245,23 @@ MPIEXEC_LINKS = $(MPIEXEC_NAMES:%=$(pkglibexecdir)/%)
 if MPIEXEC
 MPIEXEC_LINKS += $(bindir)/mpiexec $(bindir)/mpirun
 endif
+
+# Completion, where bash, zsh and fish look for it. One file for all programs: bash looks for each by its name.
+bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+dist_zshcompletion_DATA = launcher/cli/completion/_tprun
+dist_fishcompletion_DATA = launcher/cli/completion/tprun.fish
+EXTRA_DIST += launcher/cli/completion/tprun.bash
+install-data-hook:
+	$(MKDIR_P) "$(DESTDIR)$(bashcompletiondir)"
+	$(INSTALL_DATA) $(srcdir)/launcher/cli/completion/tprun.bash "$(DESTDIR)$(bashcompletiondir)/tprun"
+	for name in tpres tpctl; do \
+	    ln -sf tprun "$(DESTDIR)$(bashcompletiondir)/$$name" || exit; \
+	done
+	ln -sf tprun.fish "$(DESTDIR)$(fishcompletiondir)/tpres.fish"
+	ln -sf tprun.fish "$(DESTDIR)$(fishcompletiondir)/tpctl.fish"
+
 install-exec-hook:
 	for link in $(MPIEXEC_LINKS); do \
 	    $(MKDIR_P) "$(DESTDIR)$${link%/*}" && \
@@ -252,3 +269,5 @@ install-exec-hook:
 	done
 uninstall-hook:
 	for link in $(MPIEXEC_LINKS); do rm -f "$(DESTDIR)$$link"; done
+	for name in tprun tpres tpctl; do rm -f "$(DESTDIR)$(bashcompletiondir)/$$name"; done
+	for name in tpres tpctl; do rm -f "$(DESTDIR)$(fishcompletiondir)/$$name.fish"; done

@@ -76,8 +76,8 @@ static int scan_stop(struct scan *scan, const struct option *option, const char 
     bool named = option->flags & OPTION_TOPIC && topic && (attached || *topic != '-');
     int action = named ? help_topic(topic) : OPTIONS_RUN;
     if (named && action == OPTIONS_RUN)
-        return error_set(scan->err, "%s: unknown topic %s (expected layout or mpiexec)", spelling,
-                         excerpt(topic, strlen(topic)).text);
+        return error_set(scan->err, "%s: unknown topic %s (expected layout, mpiexec or options)",
+                         spelling, excerpt(topic, strlen(topic)).text);
     scan->command->action = action == OPTIONS_RUN ? option->detail : action;
     return 0;
 }

@@ -247,6 +247,7 @@ static int start(int argc, char *argv[], int *port)
     int status = action == OPTIONS_CHECK          ? check(spec)
                  : action == OPTIONS_HELP         ? tprun_print_and_free(options_help())
                  : action == OPTIONS_HELP_LAYOUT  ? tprun_print_and_free(options_help_layout())
+                 : action == OPTIONS_HELP_LIST    ? tprun_print_and_free(options_help_list())
                  : action == OPTIONS_HELP_MPIEXEC ? tprun_print_and_free(mpiexec_help())
                  : action == OPTIONS_VERSION      ? tprun_print_and_free(version(argv[0]))
                                                   : print_spec(spec);

@@ -42,6 +42,7 @@ enum options_action {
     OPTIONS_CHECK,      /* look at the programs of the parts, start nothing */
     OPTIONS_HELP,       /* options_help() was asked for */
     OPTIONS_HELP_LAYOUT,
+    OPTIONS_HELP_LIST,
     OPTIONS_HELP_MPIEXEC,
     OPTIONS_VERSION,
 };

@@ -1,4 +1,4 @@
-/* The texts of --help, --help layout and --version. */
+/* The texts of --help, --help layout, --help options and --version. */
 #include <ev.h>
 #include <hwloc.h>
 #include <jansson.h>
@@ -116,10 +116,30 @@ char *options_help_layout(void)
     return mem_copy_text(layout_help);
 }
 
+char *options_help_list(void)
+{
+    struct buf list = BUF_INIT;
+    for (const struct option *option = option_table; option->name; option++) {
+        bool maybe = option->flags & OPTION_MAYBE;
+        if (option->flags & OPTION_LATER)
+            continue;
+        if (option->letter)
+            buf_printf(&list, "-%c ", option->letter);
+        if (option->alias)
+            buf_printf(&list, "-%s ", option->alias);
+        buf_printf(&list, "%s%s", option->flags & OPTION_DASH ? "-" : "--", option->name);
+        if (option->argument)
+            buf_printf(&list, maybe ? " [%s]" : " %s", option->argument);
+        buf_add_text(&list, "\n");
+    }
+    return buf_take_text(&list);
+}
+
 int help_topic(const char *word)
 {
     return strcmp(word, "layout") == 0    ? OPTIONS_HELP_LAYOUT
            : strcmp(word, "mpiexec") == 0 ? OPTIONS_HELP_MPIEXEC
+           : strcmp(word, "options") == 0 ? OPTIONS_HELP_LIST
                                           : OPTIONS_RUN;
 }
 

@@ -369,8 +369,8 @@ static const struct {
     {WORDS("--hosts", "::1,me@fe80::1%eth0,a:4:8", "a"),
      "--hosts: \"a:4:8\": a count belongs in a hostfile (--hostfile FILE, with a line such as "
      "node0:2), a port in ssh's configuration"},
-    {WORDS("--help", "bogus"), "--help: unknown topic \"bogus\" (expected layout or mpiexec)"},
-    {WORDS("--help=bogus"), "--help: unknown topic \"bogus\" (expected layout or mpiexec)"},
+    {WORDS("--help", "bogus"), "--help: unknown topic \"bogus\" (expected layout, mpiexec or options)"},
+    {WORDS("--help=bogus"), "--help: unknown topic \"bogus\" (expected layout, mpiexec or options)"},
     {WORDS("--map-bye", "x", "a"), "unknown option --map-bye: the nearest is --map-by"},
     {WORDS("--oversubcribe", "a"), "unknown option --oversubcribe: the nearest is --oversubscribe"},
     {WORDS("--time-limt=3", "a"), "unknown option --time-limt: the nearest is --time-limit"},
@@ -613,6 +613,7 @@ static void test_help_version_and_print_spec_are_returned_as_actions(void **stat
     assert_int_equal(action_of(WORDS("--help", "layout")), OPTIONS_HELP_LAYOUT);
     assert_int_equal(action_of(WORDS("-h", "layout", "more")), OPTIONS_HELP_LAYOUT);
     assert_int_equal(action_of(WORDS("--help=layout", "--nonsense")), OPTIONS_HELP_LAYOUT);
+    assert_int_equal(action_of(WORDS("--help", "options")), OPTIONS_HELP_LIST);
     assert_int_equal(action_of(WORDS("--help", "layouts")), -1);
     assert_int_equal(action_of(WORDS("--help", "-n")), OPTIONS_HELP);
     assert_int_equal(action_of(WORDS("--version", "layout")), OPTIONS_VERSION);
