@@ -398,7 +398,8 @@ struct link *link_new(struct ev_loop *loop, int in, int out, const struct link_o
     link->timeout = INFINITY;
     link->best_trip = UINT64_MAX;
     set_nonblocking(in);
-    set_nonblocking(out);
+    if (out != in)
+        set_nonblocking(out);
     ev_io_init(&link->reader, link_readable, in, EV_READ);
     ev_io_init(&link->writer, link_writable, out, EV_WRITE);
     ev_timer_init(&link->pulse, link_pulse, 0, 0);
