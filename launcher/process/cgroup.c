@@ -538,9 +538,9 @@ uint64_t cgroup_memory_kills(const char *path, uint64_t *limit)
     *limit = UINT64_MAX;
     for (size_t len = strlen(path); len;) {
         char *controllers = file_of(path, len, "cgroup.controllers");
-        char *events = known ? NULL : file_of(path, len, "memory.events");
-        char *most = file_of(path, len, "memory.max");
-        bool inside = controllers != NULL;
+        bool inside = controllers != NULL, counts = inside && strstr(controllers, "memory");
+        char *events = counts && !known ? file_of(path, len, "memory.events") : NULL;
+        char *most = counts ? file_of(path, len, "memory.max") : NULL;
         if (events)
             kills = number_after(events, "oom_kill ");
         known = known || events;
