@@ -111,7 +111,7 @@ bool part_linkage_needs_pmix(const struct spec *spec)
         struct place place;
         struct shared_libraries_source source = place_open(&place, spec, &spec->parts[i]);
         /* a program that is not here may be on other machines */
-        needs = place.err.text || pmi_choice_read(spec->pmi, true, &source) & SPEC_PMI_X;
+        needs = place.err.text || pmi_choice_foresee(spec->pmi, &source) & SPEC_PMI_X;
         place_close(&place);
     }
     return needs;

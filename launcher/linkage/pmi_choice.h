@@ -27,4 +27,8 @@ unsigned pmi_choice_of(unsigned pmi, bool pmix_served, const struct shared_libra
 unsigned pmi_choice_read(unsigned pmi, bool pmix_served,
                          const struct shared_libraries_source *source);
 
+/* The same, where PMIx is served, by the manager: the agent of this machine, which is forked from it, asks for the
+ * first program again, and is answered without looking. Once: a program may be replaced while others run. */
+unsigned pmi_choice_foresee(unsigned pmi, const struct shared_libraries_source *source);
+
 #endif

@@ -118,6 +118,27 @@ static void test_libraries_that_an_mpi_needs_itself_count(void **state)
     assert_int_equal(pmi_choice_read(AUTO, true, &source), PX);
 }
 
+static void
+test_what_was_foreseen_is_the_answer_to_the_next_question_about_that_program_alone(void **state)
+{
+    static const struct elf_file program = {.needs = {"libmpi.so.40"}}, plain = {0},
+                                 other = {.needs = {"libmpich.so.12"}};
+    struct shared_libraries_source source = {"app", root, "lib", "/dev/null"};
+    struct shared_libraries_source elsewhere = {"app", root, "", "/dev/null"};
+    (void)state;
+    elf_file_write("lib/libmpi.so.40", &plain);
+    elf_file_write("app", &program);
+    assert_int_equal(pmi_choice_foresee(AUTO, &source), PX);
+    elf_file_write("app", &other);
+    assert_int_equal(pmi_choice_read(AUTO, true, &source), PX);
+    assert_int_equal(pmi_choice_read(AUTO, true, &source), SIMPLE);
+    elf_file_write("app", &program);
+    assert_int_equal(pmi_choice_foresee(AUTO, &source), PX);
+    elf_file_write("app", &other);
+    assert_int_equal(pmi_choice_read(AUTO, true, &elsewhere), SIMPLE);
+    assert_int_equal(pmi_choice_read(AUTO, true, &source), SIMPLE);
+}
+
 static void test_reading_ends_with_what_the_first_mpi_needs(void **state)
 {
     static const struct elf_file program = {.needs = {"libfirst.so", "libmpi.so.40", "libtail.so"}},
@@ -250,6 +271,8 @@ int main(void)
         cmocka_unit_test(test_a_program_is_offered_what_its_libraries_call_for),
         cmocka_unit_test(test_a_program_that_cannot_be_read_is_offered_all_dialects),
         cmocka_unit_test(test_libraries_that_an_mpi_needs_itself_count),
+        cmocka_unit_test(
+            test_what_was_foreseen_is_the_answer_to_the_next_question_about_that_program_alone),
         cmocka_unit_test(test_reading_ends_with_what_the_first_mpi_needs),
         cmocka_unit_test(test_variables_are_set_for_what_is_offered_unless_they_are_set),
         cmocka_unit_test(test_memory_that_tasks_share_has_its_directory),
