@@ -112,11 +112,16 @@ bool completed_append(struct instance *instance, const char *id, int dir)
     double began;
     bool good = context_record_add_file(&bytes, dir, ENTRY_EVENTS) || errno == ENOENT;
     bool has_log = bytes.len > 1;
-    if (good && has_log && !log_is_over(buf_bytes(&bytes), bytes.len, &began))
+    if (good && has_log && !log_is_over(buf_bytes(&bytes), bytes.len, &began)) {
         add_lost(dir, began);
-    buf_clear(&bytes);
-    if (good && has_log)
-        good = context_record_make(&bytes, id, dir) && append_record(instance, &bytes);
+        buf_clear(&bytes);
+        good = context_record_add_file(&bytes, dir, ENTRY_EVENTS);
+    }
+    if (good && has_log) {
+        struct buf record = BUF_INIT;
+        good = context_record_make(&record, id, dir, &bytes) && append_record(instance, &record);
+        buf_free(&record);
+    }
     buf_free(&bytes);
     return good;
 }

@@ -56,17 +56,6 @@ static bool context_is_draft(const char *name)
     return false;
 }
 
-/* No event stays in a log that is kept. An empty file would be flushed (ext4), so one byte does, which is a line
- * that was cut. */
-static bool context_empty_log(int dir)
-{
-    int fd = openat(dir, PRIVATE_DIRECTORY_DRAFT(ENTRY_EVENTS), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-    bool done = fd < 0 ? errno == ENOENT : pwrite(fd, "{", 1, 0) == 1 && ftruncate(fd, 1) == 0;
-    if (fd >= 0)
-        close(fd);
-    return done;
-}
-
 /* What is to be kept of it is, and nothing stays but drafts. False: that cannot be. */
 static bool context_clean(struct instance *instance, const char *id, const char *name)
 {
@@ -77,7 +66,6 @@ static bool context_clean(struct instance *instance, const char *id, const char 
         completed_append(instance, id, fd); /* what cannot be kept is lost: nothing waits for it */
     for (int i = 0; clean && i < CONTEXT_DRAFTS; i++)
         renameat2(fd, context_files[i].name, fd, context_files[i].draft, RENAME_NOREPLACE);
-    clean = clean && context_empty_log(fd);
     for (struct dirent *entry; clean && (entry = readdir(stream));)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             !context_is_draft(entry->d_name))

@@ -43,12 +43,12 @@ bool context_record_add_file(struct buf *out, int dir, const char *name)
     return good;
 }
 
-bool context_record_make(struct buf *out, const char *id, int dir)
+bool context_record_make(struct buf *out, const char *id, int dir, const struct buf *events)
 {
     struct buf body = BUF_INIT;
     bool good = true;
     buf_printf(out, RECORD_HEAD "%s", id);
-    for (int i = 0; good && i < CONTEXT_FILES; i++) {
+    for (int i = 0; good && i < CONTEXT_EVENTS; i++) {
         size_t before = body.len;
         bool there = context_record_add_file(&body, dir, context_file_names[i]);
         good = there || errno == ENOENT;
@@ -57,8 +57,9 @@ bool context_record_make(struct buf *out, const char *id, int dir)
         else
             buf_add_text(out, " -");
     }
-    buf_add_char(out, '\n');
+    buf_printf(out, " %zu\n", events->len);
     buf_add(out, buf_bytes(&body), body.len);
+    buf_add(out, buf_bytes(events), events->len);
     buf_printf(out, RECORD_TAIL, id);
     buf_free(&body);
     return good;

@@ -58,6 +58,13 @@ static off_t find_end(int fd, off_t size)
     return 0;
 }
 
+struct event_log *event_log_new(const char *name, const char *path)
+{
+    struct event_log *log = mem_alloc(sizeof(*log));
+    *log = (struct event_log){.fd = -1, .path = mem_format("%s/%s", path, name)};
+    return log;
+}
+
 struct event_log *event_log_open(int dir, const char *name, const char *path, struct error *err)
 {
     struct stat st;
@@ -73,11 +80,10 @@ struct event_log *event_log_open(int dir, const char *name, const char *path, st
             close(fd);
         return NULL;
     }
-    struct event_log *log = mem_alloc(sizeof(*log));
-    *log = (struct event_log){.fd = fd,
-                              .path = mem_format("%s/%s", path, name),
-                              .end = end,
-                              .is_longer = st.st_size > end};
+    struct event_log *log = event_log_new(name, path);
+    log->fd = fd;
+    log->end = end;
+    log->is_longer = st.st_size > end;
     return log;
 }
 
@@ -85,7 +91,8 @@ void event_log_close(struct event_log *log)
 {
     if (!log)
         return;
-    close(log->fd);
+    if (log->fd >= 0)
+        close(log->fd);
     buf_free(&log->unsaved);
     free(log->path);
     free(log);
@@ -142,6 +149,25 @@ int event_log_write(struct event_log *log, struct error *err)
         return 0;
     log->complained = true;
     return error_set(err, "cannot write %s: %s; the program goes on", log->path, strerror(why));
+}
+
+int event_log_begin(struct event_log *log, int dir, const char *name, const char *draft,
+                    struct error *err)
+{
+    log->fd = openat(dir, draft, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    log->is_longer = log->fd >= 0;
+    int rc = log->fd >= 0 ? event_log_write(log, err) : -1;
+    /* nothing of an earlier log may stay, even where nothing could be written */
+    bool whole = log->fd >= 0 && (!log->is_longer || ftruncate(log->fd, log->end) == 0);
+    if (whole && renameat2(dir, draft, dir, name, RENAME_NOREPLACE) == 0) {
+        log->is_longer = false;
+        return rc;
+    }
+    log->given_up = log->complained = true;
+    buf_clear(&log->unsaved);
+    return rc < 0 && log->fd >= 0 ? -1
+                                  : error_set(err, "cannot make %s: %s; the program goes on",
+                                              log->path, strerror(errno));
 }
 
 /* ---- reading ---- */

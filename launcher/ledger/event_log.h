@@ -43,6 +43,14 @@ void event_log_close(struct event_log *log); /* NULL is fine; after event_log_wr
 /* Bytes that it has, with those that are not written yet. */
 uint64_t event_log_size(const struct event_log *log);
 
+/* The log of a program that is new: its events are kept until event_log_begin(). */
+struct event_log *event_log_new(const char *name, const char *path);
+/* Write them: the file `draft` of the directory, made where it is missing, becomes the log `name`, whatever it held
+ * before. So a crash leaves the log with its first events, or none. 0; -1 with a sentence where there is no
+ * file, and later calls do nothing; or as event_log_write(). */
+int event_log_begin(struct event_log *log, int dir, const char *name, const char *draft,
+                    struct error *err);
+
 /* An event of now, which the next event_log_write() writes. Takes the context (NULL: none). */
 void event_log_add(struct event_log *log, const char *name, json_t *context);
 /* Write what was added in one call of the kernel. 0, or -1 with a sentence: for the first failure of this

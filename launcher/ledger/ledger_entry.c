@@ -118,19 +118,23 @@ int entry_write(struct ledger_entry *entry, const char *name, const json_t *json
     if (!text || !*name || *name == '.' || strchr(name, '/'))
         errno = EINVAL;
     else
-        rc = private_directory_write(entry->dir, name, text, strlen(text));
+        rc = private_directory_write_new(entry->dir, name, text, strlen(text));
     free(text);
     if (rc < 0)
         return error_set(err, "cannot write %s/%s: %s", entry->path, name, strerror(errno));
     return 0;
 }
 
-/* The file is one of an earlier program, if there is one. */
-struct event_log *entry_open_events(struct ledger_entry *entry, struct error *err)
+struct event_log *entry_new_events(const struct ledger_entry *entry)
 {
-    renameat2(entry->dir, PRIVATE_DIRECTORY_DRAFT(ENTRY_EVENTS), entry->dir, ENTRY_EVENTS,
-              RENAME_NOREPLACE);
-    return event_log_open(entry->dir, ENTRY_EVENTS, entry->path, err);
+    return event_log_new(ENTRY_EVENTS, entry->path);
+}
+
+/* The file is one of an earlier program, if there is one. */
+int entry_begin_events(struct ledger_entry *entry, struct event_log *log, struct error *err)
+{
+    return event_log_begin(log, entry->dir, ENTRY_EVENTS, PRIVATE_DIRECTORY_DRAFT(ENTRY_EVENTS),
+                           err);
 }
 
 /* ---- the end ---- */

@@ -26,8 +26,9 @@ int entry_dir(const struct ledger_entry *entry); /* its directory; borrowed, clo
 int entry_write(struct ledger_entry *entry, const char *name, const json_t *json,
                 struct error *err);
 
-/* The log of its events, which nobody else writes. NULL with a sentence. */
-struct event_log *entry_open_events(struct ledger_entry *entry, struct error *err);
+/* The log of its events, which nobody else writes; and its file, once the first were added: as event_log_begin(). */
+struct event_log *entry_new_events(const struct ledger_entry *entry);
+int entry_begin_events(struct ledger_entry *entry, struct event_log *log, struct error *err);
 
 /* Free this process's handle. The program goes on as long as another process has inherited it. */
 void entry_leave(struct ledger_entry *entry); /* NULL is fine */

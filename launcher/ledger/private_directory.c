@@ -129,15 +129,17 @@ static int store_overwrite(int fd, const void *bytes, size_t len)
     return (uint64_t)st.st_size > len ? ftruncate(fd, (off_t)len) : 0;
 }
 
-static int store_put(int dir, const char *draft, const char *name)
+static int store_put(int dir, const char *draft, const char *name, bool is_new)
 {
+    if (is_new && renameat2(dir, draft, dir, name, RENAME_NOREPLACE) == 0)
+        return 0;
     if (renameat2(dir, draft, dir, name, RENAME_EXCHANGE) == 0 ||
         (errno == ENOENT && renameat2(dir, draft, dir, name, RENAME_NOREPLACE) == 0))
         return 0;
     return errno == EINVAL || errno == ENOSYS ? renameat(dir, draft, dir, name) : -1;
 }
 
-int private_directory_write(int dir, const char *name, const void *bytes, size_t len)
+static int store_write(int dir, const char *name, const void *bytes, size_t len, bool is_new)
 {
     char draft[256];
     if ((size_t)snprintf(draft, sizeof(draft), ".%s.new", name) >= sizeof(draft)) {
@@ -150,12 +152,22 @@ int private_directory_write(int dir, const char *name, const void *bytes, size_t
     int rc = store_overwrite(fd, bytes, len);
     if (close(fd) < 0)
         rc = -1;
-    if (rc == 0 && store_put(dir, draft, name) == 0)
+    if (rc == 0 && store_put(dir, draft, name, is_new) == 0)
         return 0;
     int saved = errno;
     unlinkat(dir, draft, 0);
     errno = saved;
     return -1;
+}
+
+int private_directory_write(int dir, const char *name, const void *bytes, size_t len)
+{
+    return store_write(dir, name, bytes, len, false);
+}
+
+int private_directory_write_new(int dir, const char *name, const void *bytes, size_t len)
+{
+    return store_write(dir, name, bytes, len, true);
 }
 
 void private_directory_undo(int dir, const char *name, bool was_there)

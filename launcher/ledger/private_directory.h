@@ -27,6 +27,8 @@ char *private_directory_read_open(int fd, size_t max, size_t *len);
  * two are written may read of both. So no file is made, and none replaced by rename, for which
  * file systems wait for a disk. */
 int private_directory_write(int dir, const char *name, const void *bytes, size_t len);
+/* The same of a file that is most likely not there yet. */
+int private_directory_write_new(int dir, const char *name, const void *bytes, size_t len);
 /* Take the last private_directory_write() of the name back: it is what it was before, or is not there. */
 void private_directory_undo(int dir, const char *name, bool was_there);
 #define PRIVATE_DIRECTORY_DRAFT(name) "." name ".new"

@@ -65,11 +65,7 @@ void program_log_attach(struct program_log *log, struct ledger_entry *entry,
     if (log->attached || !entry)
         return;
     log->attached = true;
-    log->events = entry_open_events(entry, &err);
-    if (!log->events) {
-        log_note(log, &err);
-        return;
-    }
+    log->events = entry_new_events(entry);
     json_t *command = json_array();
     for (char *const *word = spec->parts[0].argv; *word; word++)
         json_array_append_new(command, frame_text(*word));
@@ -77,6 +73,8 @@ void program_log_attach(struct program_log *log, struct ledger_entry *entry,
                       json_pack("{s:s, s:o, s:I}", "id", entry_id(entry), "command", command,
                                 "version", (json_int_t)1));
     program_log_event(log, "pending", NULL);
+    if (entry_begin_events(entry, log->events, &err) < 0)
+        log_note(log, &err);
 }
 
 void program_log_event(struct program_log *log, const char *name, json_t *context)

@@ -23,7 +23,7 @@ struct program_log;
 struct program_log *program_log_new(void (*note)(void *owner, const char *text), void *owner);
 void program_log_free(struct program_log *log); /* NULL is fine */
 
-/* The program is in the ledger: "new", "pending". Both are borrowed for the call. Once; NULL, and any later call, does
+/* The program is in the ledger: "new", "pending", which are written at once. Both are borrowed for the call. Once; NULL, and any later call, does
  * nothing. */
 void program_log_attach(struct program_log *log, struct ledger_entry *entry,
                         const struct spec *spec);

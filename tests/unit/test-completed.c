@@ -35,14 +35,14 @@ static struct ledger_entry *new_logged(struct instance *instance, const char *co
 {
     struct error err = ERROR_INIT;
     struct ledger_entry *entry = entry_new(instance, "test", &err);
-    struct event_log *log = entry ? entry_open_events(entry, &err) : NULL;
+    struct event_log *log = entry ? entry_new_events(entry) : NULL;
     json_t *spec = json_pack("{s:s}", "of", entry ? entry_id(entry) : "");
     if (!log)
         fail_msg("%s", error_text(&err));
     entry_write(entry, "spec.json", spec, &err);
     for (; *names; names++)
         event_log_add(log, *names, NULL);
-    assert_int_equal(event_log_write(log, &err), 0);
+    assert_int_equal(entry_begin_events(entry, log, &err), 0);
     event_log_close(log);
     json_decref(spec);
     return entry;

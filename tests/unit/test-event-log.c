@@ -291,6 +291,62 @@ static void test_what_waits_for_a_full_disk_is_bounded(void **state)
     event_log_close(log);
 }
 
+static void
+test_a_new_log_takes_the_file_of_an_earlier_one_and_nothing_of_what_it_held(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct event_log *log = open_log();
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        event_log_add(log, "earlier", NULL);
+    assert_int_equal(event_log_write(log, &err), 0);
+    event_log_close(log);
+    assert_int_equal(renameat(dir, "events", dir, "draft"), 0);
+    log = event_log_new("events", place);
+    event_log_add(log, "new", NULL);
+    event_log_add(log, "pending", NULL);
+    assert_int_equal(event_log_begin(log, dir, "events", "draft", &err), 0);
+    expect_names("new pending ", false);
+    event_log_add(log, "complete", NULL);
+    assert_int_equal(event_log_write(log, &err), 0);
+    expect_names("new pending complete ", false);
+    event_log_close(log);
+    /* another cannot be made beside it */
+    log = event_log_new("events", place);
+    event_log_add(log, "new", NULL);
+    assert_int_equal(event_log_begin(log, dir, "events", "draft", &err), -1);
+    assert_non_null(strstr(error_text(&err), "cannot make "));
+    error_clear(&err);
+    event_log_add(log, "pending", NULL);
+    assert_int_equal(event_log_write(log, &err), 0);
+    event_log_close(log);
+    expect_names("new pending complete ", false);
+}
+
+static void test_a_new_log_on_a_full_disk_is_empty_and_is_written_later(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct event_log *log = open_log();
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    event_log_add(log, "earlier", NULL);
+    assert_int_equal(event_log_write(log, &err), 0);
+    event_log_close(log);
+    assert_int_equal(renameat(dir, "events", dir, "draft"), 0);
+    log = event_log_new("events", place);
+    event_log_add(log, "new", NULL);
+    limit_files(0);
+    assert_int_equal(event_log_begin(log, dir, "events", "draft", &err), -1);
+    assert_non_null(strstr(error_text(&err), "cannot write "));
+    error_clear(&err);
+    expect_names("", false);
+    limit_files(RLIM_INFINITY);
+    event_log_add(log, "pending", NULL);
+    assert_int_equal(event_log_write(log, &err), 0);
+    expect_names("new pending ", false);
+    event_log_close(log);
+}
+
 static void test_what_is_no_file_cannot_be_opened(void **state)
 {
     struct error err = ERROR_INIT;
@@ -318,6 +374,8 @@ int main(void)
         ON_A_LOG(test_a_log_that_is_cut_anywhere_is_read_to_its_last_whole_line_and_written_on),
         ON_A_LOG(test_a_full_disk_is_told_once_and_what_was_missed_is_written_later),
         ON_A_LOG(test_what_waits_for_a_full_disk_is_bounded),
+        ON_A_LOG(test_a_new_log_takes_the_file_of_an_earlier_one_and_nothing_of_what_it_held),
+        ON_A_LOG(test_a_new_log_on_a_full_disk_is_empty_and_is_written_later),
         ON_A_LOG(test_what_is_no_file_cannot_be_opened),
         cmocka_unit_test(test_lines_that_are_no_events_are_told_by_their_number),
         cmocka_unit_test(test_bytes_that_are_zero_or_very_many_are_no_event),

@@ -101,17 +101,22 @@ static void start_on(struct scene *scene, uint32_t tree_node, const char *pids)
     json_decref(value);
 }
 
-static void test_nothing_is_in_the_file_before_it_is_written(void **state)
+static void
+test_the_first_events_are_written_at_once_and_later_ones_when_it_is_asked_for(void **state)
 {
     struct scene scene;
-    size_t len;
+    size_t len, before;
     (void)state;
     open_scene(&scene);
-    program_record_free(read_log(&scene, &len));
-    assert_int_equal(len, 0);
-    program_log_write(scene.log);
-    struct program_record *record = read_log(&scene, &len);
+    struct program_record *record = read_log(&scene, &before);
     assert_int_equal(record->state, RECORD_PENDING);
+    program_record_free(record);
+    program_log_event(scene.log, "starting", NULL);
+    program_record_free(read_log(&scene, &len));
+    assert_int_equal(len, before);
+    program_log_write(scene.log);
+    record = read_log(&scene, &len);
+    assert_int_equal(record->state, RECORD_STARTING);
     assert_string_equal(record->id, entry_id(scene.entry));
     assert_int_equal(json_array_size(record->command), 2);
     program_record_free(record);
@@ -252,16 +257,17 @@ static void test_a_log_that_is_full_takes_states_only(void **state)
     struct scene scene;
     struct done_report report = {0};
     struct stat st;
+    static char text[1u << 20];
     (void)state;
     open_scene(&scene);
-    program_log_write(scene.log);
-    program_log_free(scene.log);
     int fd = openat(entry_dir(scene.entry), ENTRY_EVENTS, O_WRONLY | O_CLOEXEC);
-    assert_int_equal(pwrite(fd, "\n", 1, PROGRAM_LOG_MAX), 1);
-    scene.log = program_log_new(count_note, &scene);
-    program_log_attach(scene.log, scene.entry, scene.spec);
-    program_log_write(scene.log);
+    memset(text, 'x', sizeof(text) - 1);
+    for (size_t i = 0; i <= PROGRAM_LOG_MAX / sizeof(text); i++) {
+        program_log_event(scene.log, "long", json_pack("{s:s}", "text", text));
+        program_log_write(scene.log);
+    }
     assert_int_equal(fstat(fd, &st), 0);
+    assert_true(st.st_size > PROGRAM_LOG_MAX);
     off_t before = st.st_size;
     launch(&scene, 1, 1);
     start_on(&scene, 1, "5");
@@ -286,7 +292,7 @@ static void test_a_log_that_is_full_takes_states_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_A_WORLD(test_nothing_is_in_the_file_before_it_is_written),
+        IN_A_WORLD(test_the_first_events_are_written_at_once_and_later_ones_when_it_is_asked_for),
         IN_A_WORLD(test_tasks_that_end_before_all_nodes_have_started_are_told_after_their_start),
         IN_A_WORLD(test_the_log_of_a_million_tasks_is_small),
         IN_A_WORLD(test_a_log_that_cannot_be_opened_is_a_note),
