@@ -12,20 +12,42 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+/* Times of today take the short way: printf() computes with hundreds of digits. */
+static void encode_timestamp(struct buf *out, double seconds)
+{
+    long long us = seconds < 1e12 ? llround(seconds * 1e6) : -1;
+    if (us < 0)
+        buf_printf(out, "%.6f", seconds);
+    else
+        buf_printf(out, "%lld.%06lld", us / 1000000, us % 1000000);
+}
+
+static void encode_name(struct buf *out, const char *name)
+{
+    if (!name[strspn(name, "abcdefghijklmnopqrstuvwxyz-")]) {
+        buf_printf(out, "\"%s\"", name);
+        return;
+    }
+    json_t *text = json_string(name);
+    char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+    buf_add_text(out, quoted ? quoted : "\"?\"");
+    json_decref(text);
+    free(quoted);
+}
+
 void event_encode(struct buf *out, const struct event *event)
 {
     char *context =
         event->context ? json_dumps(event->context, JSON_COMPACT | JSON_REAL_PRECISION(16)) : NULL;
-    json_t *text = json_string(event->name);
-    char *name = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
-    buf_printf(out, "{\"timestamp\":%.6f,\"name\":%s", event->timestamp, name ? name : "\"?\"");
+    buf_add_text(out, "{\"timestamp\":");
+    encode_timestamp(out, event->timestamp);
+    buf_add_text(out, ",\"name\":");
+    encode_name(out, event->name);
     if (context) {
         buf_add_text(out, ",\"context\":");
         buf_add_text(out, context);
     }
     buf_add_text(out, "}\n");
-    json_decref(text);
-    free(name);
     free(context);
 }
 
