@@ -7,15 +7,18 @@
 #include "base/thread.h"
 
 struct local_topology {
+    bool (*wants)(void *owner);
     void (*beside)(void *owner);
     void *owner;
     struct topo *topo;
     struct hwloc_topology *machine;
 };
 
-struct local_topology *local_topology_new(void (*beside)(void *owner), void *owner)
+struct local_topology *local_topology_new(bool (*wants)(void *owner), void (*beside)(void *owner),
+                                          void *owner)
 {
     struct local_topology *local = mem_alloc(sizeof(*local));
+    local->wants = wants;
     local->beside = beside;
     local->owner = owner;
     return local;
@@ -42,7 +45,7 @@ int local_topology_find(struct local_topology *local, struct error *err)
     struct thread beside = {0};
     if (local->topo)
         return 0;
-    if (local->beside)
+    if (local->wants && local->wants(local->owner))
         thread_begin(&beside, local_topology_run_beside, local);
     local->topo = topo_load_both(&local->machine, err);
     thread_end(&beside);

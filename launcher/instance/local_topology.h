@@ -9,8 +9,9 @@
 struct local_topology;
 
 /* beside() is run in a thread while the topology is found, for what takes as long and needs nothing
- * of it; NULL: nothing is. */
-struct local_topology *local_topology_new(void (*beside)(void *owner), void *owner);
+ * of it, if wants() says so (NULL: no). */
+struct local_topology *local_topology_new(bool (*wants)(void *owner), void (*beside)(void *owner),
+                                          void *owner);
 void local_topology_free(struct local_topology *local); /* NULL is fine */
 
 /* Find it, if it was not before. 0, or -1 with a sentence. Some milliseconds. */

@@ -342,11 +342,16 @@ static void manager_on_say(void *owner, const char *fmt, va_list args)
 static const struct host_bootstrap_ops bootstrap_ops = {manager_on_say, part_linkage_needs_pmix};
 
 /* This machine's agent, which is forked later, finds openpmix open. */
-static void warm_pmix(void *owner)
+static bool wants_pmix(void *owner)
 {
     struct manager *manager = owner;
-    if (host_bootstrap_predict_pmix(manager->bootstrap))
-        pmix_server_warm();
+    return host_bootstrap_predict_pmix(manager->bootstrap);
+}
+
+static void warm_pmix(void *owner)
+{
+    (void)owner;
+    pmix_server_warm();
 }
 
 /* By a process that nobody waits for. Inside another run it would be taken for what a task left behind. */
@@ -398,7 +403,7 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     manager.viewers[manager.nviewers++] =
         viewer_new(manager.loop, fd, spec->verbose, &manager_viewer_ops, &manager);
     manager.bootstrap = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &bootstrap_ops, &manager);
-    manager.local = local_topology_new(spec->dry_run ? NULL : warm_pmix, &manager);
+    manager.local = local_topology_new(wants_pmix, warm_pmix, &manager);
     manager.tree = tree_new(manager.loop, host_bootstrap_command(manager.bootstrap),
                             &manager_tree_ops, &manager);
     double patience = GONE_PATIENCE + (spec->tools ? AGENT_TOOLS_PATIENCE : 0);

@@ -105,7 +105,7 @@ static void scene_open(struct scene *scene, unsigned hosts, const char *spec)
     scene->spec->bootstrap = mem_copy_text("false {host}");
     scene->tree = tree_new(scene->loop, NULL, NULL, NULL);
     scene->bootstrap = host_bootstrap_new(scene->spec, "tpagent", &bootstrap_ops, scene);
-    scene->local = local_topology_new(NULL, NULL);
+    scene->local = local_topology_new(NULL, NULL, NULL);
     scene->topo = topo_load_synthetic("core:4 pu:1", NULL);
     scene->program = program_new(scene->loop, scene->spec, scene->tree, scene->bootstrap,
                                  scene->local, 2, &program_ops, scene);
