@@ -178,6 +178,9 @@ liblauncher_a_SOURCES = \
     launcher/plan/spawn_spec.c launcher/plan/spawn_spec.h \
     launcher/manager/manager.c launcher/manager/manager.h \
     launcher/manager/viewer.c launcher/manager/viewer.h \
+    launcher/command/method.c launcher/command/method.h \
+    launcher/command/method_help.c \
+    launcher/command/method_scan.c \
     launcher/options/option.h \
     launcher/options/option_help.c launcher/options/option_help.h \
     launcher/options/option_defaults.c launcher/options/option_defaults.h \
@@ -229,9 +232,9 @@ tpres_SOURCES = \
     launcher/tpres/node_kinds_picture.c \
     launcher/tpres/tpres.c launcher/tpres/tpres.h \
     launcher/tpres/tpres_alloc.c \
-    launcher/tpres/tpres_command.c \
     launcher/tpres/tpres_io.c \
     launcher/tpres/tpres_make.c \
+    launcher/tpres/tpres_options.c \
     launcher/tpres/tpres_sets.c \
     launcher/tpres/tpres_show.c \
     launcher/tpres/tpres_text.c

@@ -1,15 +1,7 @@
 /* tpres - resource sets: find, make, look at, cut and join them. */
 #include "launcher/tpres/tpres.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 #include "launcher/options/option_help.h"
-#include "launcher/stdio/terminal.h"
 
 /* ---- the methods and their options, in the order of --help ---- */
 
@@ -18,8 +10,8 @@
         TPRES_NOPTIONS, 0                                                                          \
     }
 
-static const struct tpres_offer no_offers[] = {END};
-static const struct tpres_offer make_offers[] = {
+static const struct method_offer no_offers[] = {END};
+static const struct method_offer make_offers[] = {
     {TPRES_HOSTS, "nodes, in order; user@ is left out"},
     {TPRES_HOSTFILE, "nodes, a line each; slots=N is a number of cores"},
     {TPRES_FROM, "of a batch job: slurm, pbs, lsf, flux, ... or auto"},
@@ -28,13 +20,13 @@ static const struct tpres_offer make_offers[] = {
     {TPRES_PROPERTY, "of all nodes, or of these ranks; may come again"},
     {TPRES_TOPOLOGY, "[HOSTLIST=]hwloc description, or @FILE.xml"},
     END};
-static const struct tpres_offer show_offers[] = {
+static const struct method_offer show_offers[] = {
     {TPRES_DRAW, "sockets, NUMA domains and what they hold, too"},
     {TPRES_FORMAT, "json: the same for programs"},
     END};
-static const struct tpres_offer check_offers[] = {{TPRES_FORMAT, "json: the same for programs"},
-                                                  END};
-static const struct tpres_offer select_offers[] = {
+static const struct method_offer check_offers[] = {{TPRES_FORMAT, "json: the same for programs"},
+                                                   END};
+static const struct method_offer select_offers[] = {
     {TPRES_RANKS, "nodes of these ranks"},
     {TPRES_HOSTS, "nodes of these names"},
     {TPRES_REQUIRES, "nodes that match: 'ssd and not host:n[0-3]', or JSON"},
@@ -44,19 +36,19 @@ static const struct tpres_offer select_offers[] = {
     {TPRES_GPUS, "likewise; --gpus 0 leaves all out"},
     {TPRES_NO_TOPOLOGY, "without the key scheduling"},
     END};
-static const struct tpres_offer rerank_offers[] = {
+static const struct method_offer rerank_offers[] = {
     {TPRES_HOSTS, "nodes in this order, all others behind them"}, END};
-static const struct tpres_offer alloc_offers[] = {
+static const struct method_offer alloc_offers[] = {
     {TPRES_RESOURCES, "R; without it stdin, or this machine on a terminal"},
     {TPRES_HELD, "R that others hold; may come again"},
     {TPRES_REQUIRES, "only nodes that match"},
     {TPRES_SLOTS, "print {\"R\": ..., \"slots\": [...]}"},
     END};
-static const struct tpres_offer text_offers[] = {{TPRES_TO, "another form; see above"}, END};
+static const struct method_offer text_offers[] = {{TPRES_TO, "another form; see above"}, END};
 
 #define ANY ((size_t)-1)
 
-static const struct tpres_method tpres_methods[] = {
+static const struct method tpres_methods[] = {
     {"discover", "", "R of this machine", "With its sockets and NUMA domains (RFC 49).\n", 0, 0,
      no_offers, tpres_discover},
     {"make", "--hosts HOSTLIST --cores N [OPTION...]", "R of hosts", NULL, 0, 0, make_offers,
@@ -94,68 +86,20 @@ static const struct tpres_method tpres_methods[] = {
     {0},
 };
 
-/* ---- the program ---- */
-
-static void tpres_complain(const char *text)
-{
-    terminal_complain("tpres", text, strlen(text));
-}
-
-static int tpres_refuse(const struct tpres_call *call, struct error *err, int status)
-{
-    tpres_complain(error_text(err));
-    if (status == 2) {
-        char *hint = call->method ? mem_format("'tpres %s --help' says more", call->method->name)
-                                  : mem_copy_text("'tpres --help' lists the methods");
-        tpres_complain(hint);
-        free(hint);
-    }
-    error_clear(err);
-    return status;
-}
-
-static int tpres_print_and_free(char *text)
-{
-    int failed = text ? terminal_print(STDOUT_FILENO, text, strlen(text)) : ENOMEM;
-    free(text);
-    return failed != 0;
-}
-
-static int tpres_run(struct tpres_call *call)
-{
-    struct error err = ERROR_INIT;
-    call->out = terminal_stream(STDOUT_FILENO);
-    if (!call->out) {
-        error_set(&err, "out of memory");
-        return tpres_refuse(call, &err, 1);
-    }
-    int status = call->method->run(call, &err);
-    if (status < 0)
-        status = err.kind == ERROR_USAGE ? 2 : 1;
-    errno = 0;
-    bool lost = fflush(call->out) != 0 || ferror(call->out);
-    const char *reason = errno ? strerror(errno) : "an earlier write failed";
-    lost = fclose(call->out) != 0 || lost;
-    if (status == 0 && lost) {
-        status = 1;
-        error_set(&err, "stdout: cannot write: %s", reason);
-    }
-    return status ? tpres_refuse(call, &err, status) : 0;
-}
+static const struct method_program tpres = {
+    .name = "tpres",
+    .methods = tpres_methods,
+    .options = tpres_options,
+    .noptions = TPRES_NOPTIONS,
+    .help = TPRES_HELP,
+    .usage = "METHOD [OPTION...] [FILE...]",
+    .about = "Resource sets (tprun-R(5)): find, make, look at, cut and join them.",
+    .closing = "A FILE of - is stdin, which is also read where a FILE is left out.",
+    .version = options_version,
+};
 
 int main(int argc, char *argv[])
 {
-    struct error err = ERROR_INIT;
-    struct tpres_call call = {0};
-    int status;
-    if (argc > 1 && strcmp(argv[1], "--version") == 0)
-        return tpres_print_and_free(options_version());
-    if (tpres_scan(tpres_methods, argv + 1, &call, &err) < 0)
-        status = tpres_refuse(&call, &err, 2);
-    else if (tpres_value(&call, TPRES_HELP))
-        status = tpres_print_and_free(tpres_help(tpres_methods, call.method));
-    else
-        status = tpres_run(&call);
-    tpres_call_clear(&call);
-    return status;
+    (void)argc;
+    return method_main(&tpres, argv + 1);
 }

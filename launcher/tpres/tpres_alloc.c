@@ -14,13 +14,13 @@ struct question {
 };
 
 /* All that any of the --held files has; they may number hosts differently. */
-static int read_held(struct tpres_call *call, struct rset **held, struct error *err)
+static int read_held(struct method_call *call, struct rset **held, struct error *err)
 {
     struct rset **sets = NULL;
     size_t count = 0;
     const char *path;
     int rc = 0;
-    for (size_t at = 0; rc == 0 && (path = tpres_next(call, TPRES_HELD, &at));) {
+    for (size_t at = 0; rc == 0 && (path = method_next(call, TPRES_HELD, &at));) {
         sets = array_grow(sets, count, sizeof(struct rset *));
         sets[count] = tpres_read(call, path, err);
         rc = sets[count] ? 0 : error_prefix(err, "--held");
@@ -34,10 +34,10 @@ static int read_held(struct tpres_call *call, struct rset **held, struct error *
     return rc;
 }
 
-static int read_question(struct tpres_call *call, struct question *question, struct error *err)
+static int read_question(struct method_call *call, struct question *question, struct error *err)
 {
-    const char *requires = tpres_value(call, TPRES_REQUIRES);
-    const char *path = tpres_value(call, TPRES_RESOURCES);
+    const char *requires = method_value(call, TPRES_REQUIRES);
+    const char *path = method_value(call, TPRES_RESOURCES);
     struct shape *shape = shape_decode(call->words[0], err);
     question->request = shape ? request_from_shape(shape, err) : NULL;
     shape_free(shape);
@@ -51,10 +51,10 @@ static int read_question(struct tpres_call *call, struct question *question, str
 }
 
 /* R, and with --slots what each slot of it has. */
-static void write_grant(struct tpres_call *call, const struct treepool_grant *grant)
+static void write_grant(struct method_call *call, const struct treepool_grant *grant)
 {
     json_t *R = rset_to_json(grant->R);
-    if (tpres_value(call, TPRES_SLOTS)) {
+    if (method_value(call, TPRES_SLOTS)) {
         json_t *list = json_array();
         for (size_t i = 0; i < grant->nslots; i++) {
             const struct treepool_slot *slot = &grant->slots[i];
@@ -69,7 +69,7 @@ static void write_grant(struct tpres_call *call, const struct treepool_grant *gr
     tpres_write_json(call, R);
 }
 
-int tpres_alloc(struct tpres_call *call, struct error *err)
+int tpres_alloc(struct method_call *call, struct error *err)
 {
     struct question question = {0};
     struct treepool_grant *grant = NULL;

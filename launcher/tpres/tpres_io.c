@@ -13,7 +13,7 @@
 #include "launcher/spec/field_words.h"
 #include "launcher/tpres/tpres.h"
 
-struct rset *tpres_read(struct tpres_call *call, const char *path, struct error *err)
+struct rset *tpres_read(struct method_call *call, const char *path, struct error *err)
 {
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
@@ -38,7 +38,7 @@ struct rset *tpres_read(struct tpres_call *call, const char *path, struct error 
 }
 
 /* Where nothing is named; NULL with a sentence on a terminal, where nobody expects to be waited for. */
-static const char *default_path(const struct tpres_call *call, const char *what, struct error *err)
+static const char *default_path(const struct method_call *call, const char *what, struct error *err)
 {
     if (call->nwords)
         return call->words[0];
@@ -48,13 +48,13 @@ static const char *default_path(const struct tpres_call *call, const char *what,
     return NULL;
 }
 
-struct rset *tpres_read_operand(struct tpres_call *call, struct error *err)
+struct rset *tpres_read_operand(struct method_call *call, struct error *err)
 {
     const char *path = default_path(call, "the FILE of a resource set", err);
     return path ? tpres_read(call, path, err) : NULL;
 }
 
-char *tpres_read_text(struct tpres_call *call, size_t most, struct error *err)
+char *tpres_read_text(struct method_call *call, size_t most, struct error *err)
 {
     struct buf text = BUF_INIT;
     const char *word = default_path(call, "a TEXT", err);
@@ -75,14 +75,14 @@ char *tpres_read_text(struct tpres_call *call, size_t most, struct error *err)
     return all;
 }
 
-void tpres_write_json(struct tpres_call *call, json_t *value)
+void tpres_write_json(struct method_call *call, json_t *value)
 {
     json_dumpf(value, call->out, JSON_COMPACT);
     fputc('\n', call->out);
     json_decref(value);
 }
 
-int tpres_write(struct tpres_call *call, struct rset *R, struct error *err)
+int tpres_write(struct method_call *call, struct rset *R, struct error *err)
 {
     if (!R)
         return -1;
@@ -93,9 +93,9 @@ int tpres_write(struct tpres_call *call, struct rset *R, struct error *err)
     return empty ? error_set(err, "the result is empty") : 0;
 }
 
-int tpres_wants_json(const struct tpres_call *call, struct error *err)
+int tpres_wants_json(const struct method_call *call, struct error *err)
 {
-    const char *format = tpres_value(call, TPRES_FORMAT);
+    const char *format = method_value(call, TPRES_FORMAT);
     if (!format || strcmp(format, "text") == 0)
         return 0;
     if (strcmp(format, "json") == 0)
@@ -130,10 +130,10 @@ struct rset *tpres_this_machine(struct error *err)
     return R;
 }
 
-int tpres_amount_decode(const struct tpres_call *call, enum tpres_option option, bool zero,
+int tpres_amount_decode(const struct method_call *call, enum tpres_option option, bool zero,
                         struct tpres_amount *amount, struct error *err)
 {
-    const char *text = tpres_value(call, option), *name = tpres_options[option].name;
+    const char *text = method_value(call, option), *name = tpres_options[option].name;
     *amount = (struct tpres_amount){NULL, UINT32_MAX};
     if (!text)
         return 0;

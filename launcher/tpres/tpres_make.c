@@ -17,14 +17,14 @@
 #include "launcher/spec/field_words.h"
 #include "launcher/tpres/tpres.h"
 
-int tpres_discover(struct tpres_call *call, struct error *err)
+int tpres_discover(struct method_call *call, struct error *err)
 {
     return tpres_write(call, tpres_this_machine(err), err);
 }
 
 /* What is made: nodes in order, each with the description of its topology. */
 struct making {
-    const struct tpres_call *call;
+    const struct method_call *call;
     struct tpres_amount cores, gpus;
     struct rset *R;
     json_t *children; /* of `scheduling`; NULL: no topology was given */
@@ -143,7 +143,7 @@ static int add_counted(struct making *making, const struct node_list *nodes, str
 {
     if (nodes->R)
         return take_R(making, nodes->R, err);
-    bool given = tpres_value(making->call, TPRES_CORES);
+    bool given = method_value(making->call, TPRES_CORES);
     struct idset *gpus = tpres_amount_of(&making->gpus, NULL), *ranks = idset_new();
     int rc = 0;
     for (size_t i = 0; i < nodes->count && rc == 0; i++) {
@@ -212,7 +212,7 @@ static int tpres_make_add_all(struct making *making, const struct node_list *nam
     const char *spec;
     size_t count = 0;
     int rc = 0;
-    for (size_t at = 0; (spec = tpres_next(making->call, TPRES_TOPOLOGY, &at)); count++)
+    for (size_t at = 0; (spec = method_next(making->call, TPRES_TOPOLOGY, &at)); count++)
         if (add_topology(making, spec, named, err) < 0)
             return -1;
     if (!count && !named)
@@ -260,7 +260,7 @@ static int add_property(struct rset *R, const char *text, struct error *err)
 static int add_properties(struct making *making, struct error *err)
 {
     const char *text;
-    for (size_t at = 0; (text = tpres_next(making->call, TPRES_PROPERTY, &at));)
+    for (size_t at = 0; (text = method_next(making->call, TPRES_PROPERTY, &at));)
         if (add_property(making->R, text, err) < 0)
             return -1;
     /* What was put together is held to what any R is held to. */
@@ -273,19 +273,20 @@ static int add_properties(struct making *making, struct error *err)
 
 /* ---- make ---- */
 
-static size_t count_given(const struct tpres_call *call, enum tpres_option option)
+static size_t count_given(const struct method_call *call, enum tpres_option option)
 {
     size_t count = 0;
-    for (size_t at = 0; tpres_next(call, option, &at);)
+    for (size_t at = 0; method_next(call, option, &at);)
         count++;
     return count;
 }
 
 /* The nodes that --hosts, --hostfile or --from names; *count becomes how many of these there are. */
-static struct node_list *read_named(const struct tpres_call *call, size_t *count, struct error *err)
+static struct node_list *read_named(const struct method_call *call, size_t *count,
+                                    struct error *err)
 {
-    const char *hosts = tpres_value(call, TPRES_HOSTS), *path = tpres_value(call, TPRES_HOSTFILE);
-    const char *from = tpres_value(call, TPRES_FROM);
+    const char *hosts = method_value(call, TPRES_HOSTS), *path = method_value(call, TPRES_HOSTFILE);
+    const char *from = method_value(call, TPRES_FROM);
     *count = count_given(call, TPRES_HOSTS) + count_given(call, TPRES_HOSTFILE) +
              count_given(call, TPRES_FROM);
     if (*count > 1)
@@ -307,7 +308,7 @@ static struct node_list *read_named(const struct tpres_call *call, size_t *count
     return nodes;
 }
 
-int tpres_make(struct tpres_call *call, struct error *err)
+int tpres_make(struct method_call *call, struct error *err)
 {
     struct making making = {.call = call, .R = rset_new()};
     size_t count;

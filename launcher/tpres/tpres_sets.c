@@ -31,10 +31,10 @@ struct named {
 };
 
 /* Without the option the list is empty. 0, or -1 with a sentence; named_clear() either way. */
-static int named_read(const struct tpres_call *call, enum tpres_option option, struct named *named,
+static int named_read(const struct method_call *call, enum tpres_option option, struct named *named,
                       struct error *err)
 {
-    const char *text = tpres_value(call, option);
+    const char *text = method_value(call, option);
     *named = (struct named){0};
     if (!text)
         return 0;
@@ -101,10 +101,10 @@ static bool keeps(const struct rset_node *node, void *arg)
     return true;
 }
 
-static int read_ranks(const struct tpres_call *call, const struct rset *R, struct idset **ranks,
+static int read_ranks(const struct method_call *call, const struct rset *R, struct idset **ranks,
                       struct error *err)
 {
-    const char *text = tpres_value(call, TPRES_RANKS);
+    const char *text = method_value(call, TPRES_RANKS);
     if (!text)
         return 0;
     *ranks = idset_decode(text, err);
@@ -119,11 +119,11 @@ static int read_ranks(const struct tpres_call *call, const struct rset *R, struc
                                : error_set(err, "--ranks: %u is not in the resource set", first);
 }
 
-static int read_choice(const struct tpres_call *call, const struct rset *R, struct choice *choice,
+static int read_choice(const struct method_call *call, const struct rset *R, struct choice *choice,
                        struct error *err)
 {
-    const char *count = tpres_value(call, TPRES_COUNT);
-    const char *requires = tpres_value(call, TPRES_REQUIRES);
+    const char *count = method_value(call, TPRES_COUNT);
+    const char *requires = method_value(call, TPRES_REQUIRES);
     *choice = (struct choice){.count = UINT32_MAX};
     if (named_read(call, TPRES_HOSTS, &choice->hosts, err) < 0 ||
         named_check(&choice->hosts, R, TPRES_HOSTS, err) < 0 ||
@@ -143,18 +143,18 @@ static int read_choice(const struct tpres_call *call, const struct rset *R, stru
     return 0;
 }
 
-static int check_chosen(const struct tpres_call *call, const struct rset *some, uint32_t wanted,
+static int check_chosen(const struct method_call *call, const struct rset *some, uint32_t wanted,
                         struct error *err)
 {
     if (!some->nnodes)
         return error_set(err, "no node of the resource set matches");
-    if (!tpres_value(call, TPRES_COUNT) || some->nnodes == wanted)
+    if (!method_value(call, TPRES_COUNT) || some->nnodes == wanted)
         return 0;
     return error_set(err, "--count %u: only %zu node%s %s", wanted, some->nnodes,
                      some->nnodes == 1 ? "" : "s", some->nnodes == 1 ? "matches" : "match");
 }
 
-static struct rset *tpres_sets_choose(const struct tpres_call *call, const struct rset *R,
+static struct rset *tpres_sets_choose(const struct method_call *call, const struct rset *R,
                                       struct error *err)
 {
     struct choice choice;
@@ -175,7 +175,7 @@ static struct rset *tpres_sets_choose(const struct tpres_call *call, const struc
 }
 
 /* Of each node what --cores and --gpus leave. Takes R, which may be NULL. */
-static struct rset *pare(const struct tpres_call *call, struct rset *R, struct error *err)
+static struct rset *pare(const struct method_call *call, struct rset *R, struct error *err)
 {
     struct tpres_amount cores = {0}, gpus = {0};
     struct rset *less = NULL;
@@ -199,14 +199,14 @@ static struct rset *pare(const struct tpres_call *call, struct rset *R, struct e
     return less;
 }
 
-int tpres_select(struct tpres_call *call, struct error *err)
+int tpres_select(struct method_call *call, struct error *err)
 {
     struct rset *R = tpres_read_operand(call, err);
     struct rset *some = R ? tpres_sets_choose(call, R, err) : NULL;
     rset_free(R);
-    if (tpres_value(call, TPRES_CORES) || tpres_value(call, TPRES_GPUS))
+    if (method_value(call, TPRES_CORES) || method_value(call, TPRES_GPUS))
         some = pare(call, some, err);
-    if (some && tpres_value(call, TPRES_NO_TOPOLOGY)) {
+    if (some && method_value(call, TPRES_NO_TOPOLOGY)) {
         json_decref(some->scheduling);
         some->scheduling = NULL;
     }
@@ -235,7 +235,7 @@ static struct rset *subtract_one(const struct rset *set, const struct rset *held
 
 /* One operand alone is the second: the first then comes from stdin. Messages name the operand that
  * does not go with those before. */
-static int fold(struct tpres_call *call,
+static int fold(struct method_call *call,
                 struct rset *(*join)(const struct rset *set, const struct rset *more,
                                      struct error *err),
                 struct error *err)
@@ -253,17 +253,17 @@ static int fold(struct tpres_call *call,
     return tpres_write(call, trimmed(set), err);
 }
 
-int tpres_append(struct tpres_call *call, struct error *err)
+int tpres_append(struct method_call *call, struct error *err)
 {
     return fold(call, append_one, err);
 }
 
-int tpres_subtract(struct tpres_call *call, struct error *err)
+int tpres_subtract(struct method_call *call, struct error *err)
 {
     return fold(call, subtract_one, err);
 }
 
-int tpres_intersect(struct tpres_call *call, struct error *err)
+int tpres_intersect(struct method_call *call, struct error *err)
 {
     return fold(call, rset_intersect_hosts, err);
 }
@@ -302,7 +302,7 @@ static struct rset *rerank(const struct rset *R, struct named *hosts, struct err
     return result;
 }
 
-int tpres_rerank(struct tpres_call *call, struct error *err)
+int tpres_rerank(struct method_call *call, struct error *err)
 {
     struct named hosts;
     struct rset *R = NULL, *result = NULL;

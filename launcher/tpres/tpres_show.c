@@ -127,7 +127,7 @@ static void say_table(struct buf *out, const struct tpres_kinds *kinds)
     free(rows);
 }
 
-static void show_text(struct tpres_call *call, const struct tpres_kinds *kinds)
+static void show_text(struct method_call *call, const struct tpres_kinds *kinds)
 {
     struct buf out = BUF_INIT, line = BUF_INIT;
     const char *writer = writer_of(kinds->R);
@@ -137,7 +137,7 @@ static void show_text(struct tpres_call *call, const struct tpres_kinds *kinds)
     if (writer && strcmp(writer, SCHEDULING_WRITER) != 0)
         buf_printf(&line, ", scheduling of %.40s", writer);
     buf_printf(&out, "%s\n", buf_text(&line));
-    if (tpres_value(call, TPRES_DRAW)) {
+    if (method_value(call, TPRES_DRAW)) {
         buf_add_char(&out, '\n');
         for (size_t i = 0; i < kinds->count && i < MAX_PICTURES; i++)
             tpres_kind_draw(kinds, &kinds->list[i], &out);
@@ -175,7 +175,7 @@ static json_t *total_json(const struct tpres_kinds *kinds)
     return value;
 }
 
-static void show_json(struct tpres_call *call, const struct tpres_kinds *kinds)
+static void show_json(struct method_call *call, const struct tpres_kinds *kinds)
 {
     json_t *value = total_json(kinds), *list = json_array();
     for (size_t i = 0; i < kinds->count; i++) {
@@ -195,7 +195,7 @@ static void show_json(struct tpres_call *call, const struct tpres_kinds *kinds)
 
 /* ---- the methods ---- */
 
-static void check_text(struct tpres_call *call, const struct tpres_kinds *kinds)
+static void check_text(struct method_call *call, const struct tpres_kinds *kinds)
 {
     struct buf line = BUF_INIT;
     const char *writer = writer_of(kinds->R);
@@ -209,14 +209,14 @@ static void check_text(struct tpres_call *call, const struct tpres_kinds *kinds)
     buf_free(&line);
 }
 
-static void check_json(struct tpres_call *call, const struct tpres_kinds *kinds)
+static void check_json(struct method_call *call, const struct tpres_kinds *kinds)
 {
     tpres_write_json(call, total_json(kinds));
 }
 
-static int look_at(struct tpres_call *call,
-                   void (*text)(struct tpres_call *call, const struct tpres_kinds *kinds),
-                   void (*json)(struct tpres_call *call, const struct tpres_kinds *kinds),
+static int look_at(struct method_call *call,
+                   void (*text)(struct method_call *call, const struct tpres_kinds *kinds),
+                   void (*json)(struct method_call *call, const struct tpres_kinds *kinds),
                    struct error *err)
 {
     struct tpres_kinds kinds = {0};
@@ -230,12 +230,12 @@ static int look_at(struct tpres_call *call,
     return rc;
 }
 
-int tpres_show(struct tpres_call *call, struct error *err)
+int tpres_show(struct method_call *call, struct error *err)
 {
     return look_at(call, show_text, show_json, err);
 }
 
-int tpres_check(struct tpres_call *call, struct error *err)
+int tpres_check(struct method_call *call, struct error *err)
 {
     return look_at(call, check_text, check_json, err);
 }

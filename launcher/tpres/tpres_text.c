@@ -15,7 +15,7 @@
 /* A form of what was read; 0, or -1 with a sentence. */
 struct form {
     const char *name; /* NULL: the end */
-    int (*put)(struct tpres_call *call, const void *what, struct error *err);
+    int (*put)(struct method_call *call, const void *what, struct error *err);
 };
 
 /* The first form is the one without --to. */
@@ -27,7 +27,7 @@ struct kind {
     void (*drop)(void *what);
 };
 
-static int put_and_free(struct tpres_call *call, char *text)
+static int put_and_free(struct method_call *call, char *text)
 {
     fprintf(call->out, "%s\n", text);
     free(text);
@@ -46,13 +46,13 @@ static void drop_idset(void *set)
     idset_free(set);
 }
 
-static int put_idset(struct tpres_call *call, const void *set, struct error *err)
+static int put_idset(struct method_call *call, const void *set, struct error *err)
 {
     (void)err;
     return put_and_free(call, idset_encode(set));
 }
 
-static int put_ids(struct tpres_call *call, const void *set, struct error *err)
+static int put_ids(struct method_call *call, const void *set, struct error *err)
 {
     uint32_t first, last;
     (void)err;
@@ -62,7 +62,7 @@ static int put_ids(struct tpres_call *call, const void *set, struct error *err)
     return 0;
 }
 
-static int count_ids(struct tpres_call *call, const void *set, struct error *err)
+static int count_ids(struct method_call *call, const void *set, struct error *err)
 {
     (void)err;
     fprintf(call->out, "%zu\n", idset_count(set));
@@ -84,13 +84,13 @@ static void drop_hostlist(void *list)
     hostlist_free(list);
 }
 
-static int put_hostlist(struct tpres_call *call, const void *list, struct error *err)
+static int put_hostlist(struct method_call *call, const void *list, struct error *err)
 {
     (void)err;
     return put_and_free(call, hostlist_encode(list));
 }
 
-static int put_hosts(struct tpres_call *call, const void *list, struct error *err)
+static int put_hosts(struct method_call *call, const void *list, struct error *err)
 {
     (void)err;
     for (size_t i = 0; i < hostlist_count(list); i++)
@@ -98,7 +98,7 @@ static int put_hosts(struct tpres_call *call, const void *list, struct error *er
     return 0;
 }
 
-static int count_hosts(struct tpres_call *call, const void *list, struct error *err)
+static int count_hosts(struct method_call *call, const void *list, struct error *err)
 {
     (void)err;
     fprintf(call->out, "%zu\n", hostlist_count(list));
@@ -120,7 +120,7 @@ static void drop_taskmap(void *map)
     taskmap_free(map);
 }
 
-static int put_taskmap(struct tpres_call *call, const void *map, struct error *err)
+static int put_taskmap(struct method_call *call, const void *map, struct error *err)
 {
     (void)err;
     json_t *wrapped = taskmap_to_json(map);
@@ -129,14 +129,14 @@ static int put_taskmap(struct tpres_call *call, const void *map, struct error *e
     return 0;
 }
 
-static int put_wrapped(struct tpres_call *call, const void *map, struct error *err)
+static int put_wrapped(struct method_call *call, const void *map, struct error *err)
 {
     (void)err;
     tpres_write_json(call, taskmap_to_json(map));
     return 0;
 }
 
-static int put_pmi(struct tpres_call *call, const void *map, struct error *err)
+static int put_pmi(struct method_call *call, const void *map, struct error *err)
 {
     char *text = taskmap_encode_pmi(map);
     if (!text)
@@ -144,7 +144,7 @@ static int put_pmi(struct tpres_call *call, const void *map, struct error *err)
     return put_and_free(call, text);
 }
 
-static int put_raw(struct tpres_call *call, const void *map, struct error *err)
+static int put_raw(struct method_call *call, const void *map, struct error *err)
 {
     char *text = taskmap_encode_raw(map);
     if (!text)
@@ -185,13 +185,13 @@ static void drop_shape(void *shape)
     shape_free(shape);
 }
 
-static int put_shape(struct tpres_call *call, const void *shape, struct error *err)
+static int put_shape(struct method_call *call, const void *shape, struct error *err)
 {
     (void)err;
     return put_and_free(call, shape_encode(shape));
 }
 
-static int put_resources(struct tpres_call *call, const void *shape, struct error *err)
+static int put_resources(struct method_call *call, const void *shape, struct error *err)
 {
     (void)err;
     tpres_write_json(call, shape_to_json(shape));
@@ -202,10 +202,10 @@ static const struct form shape_forms[] = {{"text", put_shape}, {"json", put_reso
 
 /* ---- all of them ---- */
 
-static const struct form *find_form(const struct tpres_call *call, const struct form *forms,
+static const struct form *find_form(const struct method_call *call, const struct form *forms,
                                     struct error *err)
 {
-    const char *name = tpres_value(call, TPRES_TO);
+    const char *name = method_value(call, TPRES_TO);
     struct buf names = BUF_INIT;
     if (!name)
         return forms;
@@ -222,7 +222,7 @@ static const struct form *find_form(const struct tpres_call *call, const struct 
     return NULL;
 }
 
-static int convert(struct tpres_call *call, const struct kind *kind, struct error *err)
+static int convert(struct method_call *call, const struct kind *kind, struct error *err)
 {
     const struct form *form = find_form(call, kind->forms, err);
     char *text = form ? tpres_read_text(call, kind->most, err) : NULL;
@@ -236,25 +236,25 @@ static int convert(struct tpres_call *call, const struct kind *kind, struct erro
     return rc;
 }
 
-int tpres_idset(struct tpres_call *call, struct error *err)
+int tpres_idset(struct method_call *call, struct error *err)
 {
     return convert(call, &(struct kind){idset_forms, TEXT_MAX, true, read_idset, drop_idset}, err);
 }
 
-int tpres_hostlist(struct tpres_call *call, struct error *err)
+int tpres_hostlist(struct method_call *call, struct error *err)
 {
     return convert(
         call, &(struct kind){hostlist_forms, TEXT_MAX, true, read_hostlist, drop_hostlist}, err);
 }
 
-int tpres_taskmap(struct tpres_call *call, struct error *err)
+int tpres_taskmap(struct method_call *call, struct error *err)
 {
     return convert(
         call, &(struct kind){taskmap_forms, TASKMAP_MAX_TEXT, false, read_taskmap, drop_taskmap},
         err);
 }
 
-int tpres_shape(struct tpres_call *call, struct error *err)
+int tpres_shape(struct method_call *call, struct error *err)
 {
     return convert(call, &(struct kind){shape_forms, TEXT_MAX, false, read_shape, drop_shape}, err);
 }
