@@ -49,7 +49,9 @@ liblauncher_a_SOURCES = \
     launcher/ledger/ledger_entry_private.h \
     launcher/ledger/pid_list.c launcher/ledger/pid_list.h \
     launcher/ledger/private_directory.c launcher/ledger/private_directory.h \
+    launcher/ledger/program_json.c launcher/ledger/program_json.h \
     launcher/ledger/program_record.c launcher/ledger/program_record.h \
+    launcher/ledger/program_search.c launcher/ledger/program_search.h \
     launcher/ledger/state_directory.c launcher/ledger/state_directory.h \
     launcher/ledger/topology_cache.c launcher/ledger/topology_cache.h \
     launcher/tree/batch_bootstrap.c launcher/tree/batch_bootstrap.h \
@@ -225,6 +227,17 @@ tpmove_LDADD = $(LAYERS) $(JANSSON_LIBS) -lm
 pkglibexec_PROGRAMS += tpsingleton
 tpsingleton_SOURCES = launcher/mpiexec/tpsingleton.c
 tpsingleton_LDADD = $(LAYERS) $(JANSSON_LIBS) -lm
+
+bin_PROGRAMS += tpctl
+tpctl_SOURCES = \
+    launcher/tpctl/tpctl.c launcher/tpctl/tpctl.h \
+    launcher/tpctl/tpctl_info.c \
+    launcher/tpctl/tpctl_list.c \
+    launcher/tpctl/tpctl_options.c \
+    launcher/tpctl/tpctl_programs.c \
+    launcher/tpctl/tpctl_reap.c \
+    launcher/tpctl/tpctl_text.c \
+    launcher/tpctl/tpctl_wait.c
 
 bin_PROGRAMS += tpres
 tpres_SOURCES = \

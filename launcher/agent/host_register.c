@@ -75,7 +75,7 @@ static const char *family_of(const struct launch *launch)
 
 static struct instance *host_register_open_instance(void)
 {
-    struct instance *instance = instance_open("register of this host", NULL);
+    struct instance *instance = instance_open(INSTANCE_REGISTER, NULL);
     if (instance)
         instance_set_patience(instance, REGISTER_PATIENCE);
     return instance;

@@ -2,6 +2,7 @@
 #include "launcher/ledger/instance_directory.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -20,17 +21,24 @@
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/private_directory.h"
 
+#define LEDGER_IDENTITY_MAX 65536
 #define LEDGER_SLUG 24 /* readable bytes of an instance's name; sockets want short paths */
 
-/* The directory of all instances of this user, and its path. Its place does not depend on how the
- * user came in: all runs have to find the same claims. */
-static int ledger_open_root(char **path, struct error *err)
+/* Its place does not depend on how the user came in: all runs have to find the same claims. */
+static char *ledger_root_path(void)
 {
     const char *chosen = getenv("TPRUN_RUNTIME_DIR");
-    *path = chosen && *chosen ? mem_copy_text(chosen)
-                              : mem_format("%s/tprun-%u", RUNTIME_PARENT, (unsigned)geteuid());
-    for (size_t len = strlen(*path); len > 1 && (*path)[len - 1] == '/'; len--)
-        (*path)[len - 1] = '\0'; /* a symbolic link would be followed */
+    char *path = chosen && *chosen ? mem_copy_text(chosen)
+                                   : mem_format("%s/tprun-%u", RUNTIME_PARENT, (unsigned)geteuid());
+    for (size_t len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
+        path[len - 1] = '\0'; /* a symbolic link would be followed */
+    return path;
+}
+
+/* The directory of all instances of this user, and its path. */
+static int ledger_open_root(char **path, struct error *err)
+{
+    *path = ledger_root_path();
     if (**path != '/')
         return error_set(err, "TPRUN_RUNTIME_DIR: expected an absolute path, got \"%s\"", *path);
     int root = private_directory_open_private(AT_FDCWD, *path, *path, err);
@@ -151,23 +159,70 @@ struct instance *instance_open(const char *identity, struct error *err)
     return instance;
 }
 
-struct instance *instance_open_outer(const char *path, const char *id)
+struct instance *instance_open_path(const char *path, struct error *err)
 {
     struct stat st;
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir < 0)
-        return NULL;
-    bool own = fstat(dir, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077) &&
-               faccessat(dir, "id", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!own) {
+    bool known = dir >= 0 && fstat(dir, &st) == 0;
+    if (!known)
+        error_set(err, "%s: cannot open the instance: %s", path, strerror(errno));
+    else if (st.st_uid != geteuid())
+        error_set(err, "%s: the instance belongs to another user", path);
+    else if (st.st_mode & 077)
+        error_set(err, "%s has mode %04o and lets others in: chmod 700 it", path,
+                  (unsigned)(st.st_mode & 07777));
+    else if (faccessat(dir, "id", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+        error_set(err, "%s is no instance of tprun", path);
+    else
+        return ledger_open_dir(dir, mem_copy_text(path), NULL, err);
+    if (dir >= 0)
         close(dir);
-        return NULL;
-    }
-    struct instance *instance = ledger_open_dir(dir, mem_copy_text(path), NULL, NULL);
+    return NULL;
+}
+
+struct instance *instance_open_outer(const char *path, const char *id)
+{
+    struct instance *instance = instance_open_path(path, NULL);
     if (instance && strncmp(instance->id, id, LEDGER_ID) == 0)
         return instance;
     instance_close(instance);
     return NULL;
+}
+
+/* The register of a host (host_register.h) is an instance, too. */
+static bool is_for_programs(int root, const char *name)
+{
+    char *path = mem_format("%s/identity", name);
+    size_t len;
+    char *text = private_directory_read(root, path, LEDGER_IDENTITY_MAX, &len);
+    bool is = text && strcmp(text, INSTANCE_REGISTER "\n") != 0;
+    free(text);
+    free(path);
+    return is;
+}
+
+void instance_each(void (*each)(void *arg, const char *path), void *arg)
+{
+    char *root_path = ledger_root_path();
+    DIR *stream = opendir(root_path);
+    for (const struct dirent *entry; stream && (entry = readdir(stream));)
+        if (entry->d_name[0] != '.' && is_for_programs(dirfd(stream), entry->d_name)) {
+            char *path = mem_format("%s/%s", root_path, entry->d_name);
+            each(arg, path);
+            free(path);
+        }
+    if (stream)
+        closedir(stream);
+    free(root_path);
+}
+
+char *instance_identity(const struct instance *instance)
+{
+    size_t len;
+    char *text = private_directory_read(instance->dir, "identity", LEDGER_IDENTITY_MAX, &len);
+    if (text)
+        text[strcspn(text, "\n")] = '\0';
+    return text ? text : mem_copy_text("");
 }
 
 void instance_close(struct instance *instance)

@@ -38,6 +38,9 @@
 
 #include "base/error.h"
 
+/* What the instance is for in which agents say what they use of their host. */
+#define INSTANCE_REGISTER "register of this host"
+
 struct instance;
 
 /* Opens the instance for `identity` ("this machine", "R file /real/path"). If it is not there it is made:
@@ -49,11 +52,18 @@ struct instance *instance_open(const char *identity, struct error *err);
 /* The instance at this path, if it is there and is the one of that id, behind which a colon and more
  * may stand; else NULL. */
 struct instance *instance_open_outer(const char *path, const char *id);
+/* The instance at this path, if it is there and is this user's; else NULL with a sentence. */
+struct instance *instance_open_path(const char *path, struct error *err);
+/* Calls `each` with the path of every instance of this user on this machine, in no order; not with that in
+ * which agents say what they use. */
+void instance_each(void (*each)(void *arg, const char *path), void *arg);
 /* Programs of the instance must have been left or ended. NULL is fine. */
 void instance_close(struct instance *instance);
 const char *instance_path(const struct instance *instance); /* borrowed */
 const char *instance_name(const struct instance *instance); /* last part of the path; borrowed */
 const char *instance_id(const struct instance *instance);   /* borrowed */
+char *
+instance_identity(const struct instance *instance); /* caller frees; "": it is not written down */
 
 /* This process is a task of these programs (idset text): a run of its own draws from what they
  * hold, which therefore does not count as held by others. Text that is no idset is passed over. */

@@ -131,6 +131,31 @@ void state_directory_each(int state, void (*each)(void *arg, const char *name), 
         close(fd);
 }
 
+void state_directory_instances(void (*each)(void *arg, const char *instance), void *arg)
+{
+    char *path = state_directory_path(), *suffix = state_name("");
+    DIR *stream = path ? opendir(path) : NULL;
+    for (const struct dirent *entry; stream && (entry = readdir(stream));) {
+        size_t len = strlen(entry->d_name), end = strlen(suffix);
+        if (len <= end || strcmp(entry->d_name + len - end, suffix) != 0)
+            continue;
+        char *name = mem_copy_text_n(entry->d_name, len - end);
+        each(arg, name);
+        free(name);
+    }
+    if (stream)
+        closedir(stream);
+    free(suffix);
+    free(path);
+}
+
+int state_directory_remove(int state, const char *name, struct error *err)
+{
+    if (directory_remove(state, name) == 0)
+        return 0;
+    return error_set(err, "cannot remove what is kept of program %s: %s", name, strerror(errno));
+}
+
 static void keep_highest(void *arg, const char *name)
 {
     uint64_t number, *highest = arg;

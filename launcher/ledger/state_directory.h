@@ -36,6 +36,10 @@ void state_directory_limit(int state);
 
 /* Calls `each` with the names of all contexts, in no order. */
 void state_directory_each(int state, void (*each)(void *arg, const char *name), void *arg);
+/* Calls `each` with the names of all instances of this host of which something is kept, in no order. */
+void state_directory_instances(void (*each)(void *arg, const char *instance), void *arg);
+/* Remove a context. 0, or -1 with a sentence. */
+int state_directory_remove(int state, const char *name, struct error *err);
 /* The highest number there is; 0: none. */
 uint64_t state_directory_highest(int state);
 

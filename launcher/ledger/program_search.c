@@ -1,0 +1,397 @@
+/* Programs looked for in all places where something of them may be: instances, their records that were not moved
+ * yet, and the state directory. */
+#include "launcher/ledger/program_search.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "launcher/ledger/claims_file.h"
+#include "launcher/ledger/completed.h"
+#include "launcher/ledger/instance_private.h"
+#include "launcher/ledger/ledger_entry.h"
+#include "launcher/ledger/private_directory.h"
+#include "launcher/ledger/state_directory.h"
+
+enum place {
+    PLACE_KEPT,    /* in the state directory */
+    PLACE_WAITING, /* a record that is to be moved there */
+    PLACE_LIVE     /* a directory of its instance */
+};
+
+struct searched { /* an instance */
+    char *name, *identity;
+    struct instance *instance; /* NULL: there is none in the file system */
+    int state;                 /* its part of the state directory; -1: there is none */
+    struct buf waiting;
+    size_t nprograms;
+};
+
+struct found_program {
+    char *id;
+    uint64_t number;
+    struct searched *where;
+    enum place place;
+    struct completed_context record; /* of PLACE_WAITING */
+};
+
+struct program_search {
+    struct searched **searched;
+    size_t nsearched;
+    struct found_program *programs;
+    size_t count;
+    struct buf warnings;
+};
+
+/* ---- gathering ---- */
+
+static void warn(struct program_search *search, struct error *err)
+{
+    if (err->text)
+        buf_printf(&search->warnings, "%s\n", error_text(err));
+    error_clear(err);
+}
+
+static struct searched *search_named(struct program_search *search, const char *name)
+{
+    for (size_t i = 0; i < search->nsearched; i++)
+        if (strcmp(search->searched[i]->name, name) == 0)
+            return search->searched[i];
+    struct searched *where = mem_alloc(sizeof(*where));
+    *where =
+        (struct searched){.name = mem_copy_text(name), .identity = mem_copy_text(""), .state = -1};
+    search->searched = array_grow(search->searched, search->nsearched, sizeof(*search->searched));
+    search->searched[search->nsearched++] = where;
+    return where;
+}
+
+static void add_instance(void *arg, const char *path)
+{
+    struct program_search *search = arg;
+    struct error err = ERROR_INIT;
+    struct instance *instance = instance_open_path(path, &err);
+    warn(search, &err);
+    if (!instance)
+        return;
+    struct searched *where = search_named(search, instance_name(instance));
+    instance_close(where->instance);
+    free(where->identity);
+    where->instance = instance;
+    where->identity = instance_identity(instance);
+}
+
+static void add_kept_instance(void *arg, const char *name)
+{
+    search_named(arg, name);
+}
+
+static void add_found(struct program_search *search, struct searched *where, const char *id,
+                      enum place place, const struct completed_context *record)
+{
+    uint64_t number = 0;
+    number_read(id, NULL, UINT64_MAX - 2, &number);
+    search->programs = array_grow(search->programs, search->count, sizeof(*search->programs));
+    struct found_program *program = &search->programs[search->count++];
+    memset(program, 0, sizeof(*program));
+    program->id = mem_copy_text(id);
+    program->number = number;
+    program->where = where;
+    program->place = place;
+    if (record)
+        program->record = *record;
+}
+
+/* Directories of programs. What no manager lives for is put to what is over first. */
+static void add_live(struct program_search *search, struct searched *where)
+{
+    int fd = openat(where->instance->programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    uint64_t number;
+    for (const struct dirent *entry; stream && (entry = readdir(stream));) {
+        size_t digits = number_read(entry->d_name, NULL, UINT64_MAX - 2, &number);
+        if (!digits || entry->d_name[digits])
+            continue;
+        if (ledger_is_alive(where->instance, number))
+            add_found(search, where, entry->d_name, PLACE_LIVE, NULL);
+        else
+            ledger_bury(where->instance, number);
+    }
+    if (stream)
+        closedir(stream);
+    else if (fd >= 0)
+        close(fd);
+}
+
+static void add_waiting(struct program_search *search, struct searched *where)
+{
+    struct completed_context record;
+    struct error err = ERROR_INIT;
+    size_t at = 0;
+    if (completed_move(where->instance, &err) < 0)
+        error_prefix(&err, "what is known of complete programs stays in %s", where->instance->path);
+    warn(search, &err);
+    completed_read(where->instance, &where->waiting, &err);
+    warn(search, &err);
+    while (context_record_next(buf_bytes(&where->waiting), where->waiting.len, &at, &record))
+        add_found(search, where, record.id, PLACE_WAITING, &record);
+}
+
+struct adding {
+    struct program_search *search;
+    struct searched *where;
+};
+
+static void add_kept(void *arg, const char *name)
+{
+    const struct adding *adding = arg;
+    add_found(adding->search, adding->where, name, PLACE_KEPT, NULL);
+}
+
+static void search_in(struct program_search *search, struct searched *where)
+{
+    struct adding adding = {search, where};
+    struct error err = ERROR_INIT;
+    if (where->instance) {
+        add_live(search, where);
+        add_waiting(search, where);
+    }
+    where->state = state_directory_open(where->name, false, &err);
+    warn(search, &err);
+    if (where->state >= 0)
+        state_directory_each(where->state, add_kept, &adding);
+}
+
+/* ---- order ---- */
+
+static int compare_programs(const void *a, const void *b)
+{
+    const struct found_program *one = a, *other = b;
+    int order = one->where == other->where ? 0 : strcmp(one->where->name, other->where->name);
+    if (order == 0)
+        order = (one->number > other->number) - (one->number < other->number);
+    if (order == 0)
+        order = strcmp(one->id, other->id);
+    return order ? order : (int)one->place - (int)other->place;
+}
+
+/* One that ended while it was looked for is found in two places: what is over counts. */
+static void sort_programs(struct program_search *search)
+{
+    size_t kept = 0;
+    if (search->count)
+        qsort(search->programs, search->count, sizeof(*search->programs), compare_programs);
+    for (size_t i = 0; i < search->count; i++) {
+        struct found_program *last = kept ? &search->programs[kept - 1] : NULL;
+        if (last && last->where == search->programs[i].where &&
+            strcmp(last->id, search->programs[i].id) == 0)
+            free(search->programs[i].id);
+        else
+            search->programs[kept++] = search->programs[i];
+    }
+    search->count = kept;
+    for (size_t i = 0; i < kept; i++)
+        search->programs[i].where->nprograms++;
+}
+
+struct program_search *program_search_new(const char *instance, struct error *err)
+{
+    struct program_search *search = mem_alloc(sizeof(*search));
+    instance_each(add_instance, search);
+    state_directory_instances(add_kept_instance, search);
+    bool found = !instance;
+    if (instance && strchr(instance, '/')) {
+        add_instance(search, instance);
+        const char *slash = strrchr(instance, '/');
+        instance = slash[1] ? slash + 1 : instance;
+    }
+    for (size_t i = 0; i < search->nsearched; i++) {
+        bool meant = !instance || strcmp(search->searched[i]->name, instance) == 0;
+        found = found || meant;
+        if (meant)
+            search_in(search, search->searched[i]);
+    }
+    sort_programs(search);
+    if (found)
+        return search;
+    if (search->warnings.len)
+        error_set(err, "%.*s", (int)search->warnings.len - 1, buf_text(&search->warnings));
+    else
+        error_set(err, "%s: there is no such instance", instance);
+    program_search_free(search);
+    return NULL;
+}
+
+void program_search_free(struct program_search *search)
+{
+    if (!search)
+        return;
+    for (size_t i = 0; i < search->count; i++)
+        free(search->programs[i].id);
+    for (size_t i = 0; i < search->nsearched; i++) {
+        struct searched *where = search->searched[i];
+        if (where->state >= 0)
+            close(where->state);
+        instance_close(where->instance);
+        buf_free(&where->waiting);
+        free(where->identity);
+        free(where->name);
+        free(where);
+    }
+    free(search->programs);
+    free(search->searched);
+    buf_free(&search->warnings);
+    free(search);
+}
+
+const char *program_search_warnings(const struct program_search *search)
+{
+    return buf_text(&search->warnings);
+}
+
+size_t program_search_count(const struct program_search *search)
+{
+    return search->count;
+}
+
+const struct found_program *program_search_nth(const struct program_search *search, size_t n)
+{
+    return &search->programs[n];
+}
+
+size_t program_search_instances(const struct program_search *search)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < search->nsearched; i++)
+        count += search->searched[i]->nprograms > 0;
+    return count;
+}
+
+/* ---- by id ---- */
+
+static bool is_usual(const struct searched *where, const char *usual)
+{
+    return usual && (strcmp(where->name, usual) == 0 || strcmp(where->identity, usual) == 0);
+}
+
+int program_search_find(const struct program_search *search, const char *id, const char *usual,
+                        const struct found_program **found, struct error *err)
+{
+    const char *slash = strrchr(id, '/'), *number = slash ? slash + 1 : id;
+    struct buf names = BUF_INIT;
+    size_t hits = 0;
+    *found = NULL;
+    for (size_t i = 0; i < search->count; i++) {
+        const struct found_program *program = &search->programs[i];
+        const char *name = program->where->name;
+        bool here = !slash || (strlen(name) == (size_t)(slash - id) &&
+                               memcmp(name, id, (size_t)(slash - id)) == 0);
+        if (!here || strcmp(program->id, number) != 0)
+            continue;
+        buf_printf(&names, "%s%s/%s", hits ? ", " : "", name, number);
+        if (!hits++ || is_usual(program->where, usual))
+            *found = program;
+    }
+    bool clear = *found && (hits == 1 || is_usual((*found)->where, usual));
+    if (!hits)
+        error_set(err, "there is no program %s", id);
+    else if (!clear)
+        error_set(err, "several instances have a program %s: write one of %s", id,
+                  buf_text(&names));
+    buf_free(&names);
+    return clear ? 1 : hits ? -1 : 0;
+}
+
+/* ---- one of them ---- */
+
+const char *found_program_id(const struct found_program *program)
+{
+    return program->id;
+}
+
+const char *found_program_instance(const struct found_program *program)
+{
+    return program->where->name;
+}
+
+const char *found_program_identity(const struct found_program *program)
+{
+    return program->where->identity;
+}
+
+const char *found_program_instance_path(const struct found_program *program)
+{
+    return program->where->instance ? program->where->instance->path : NULL;
+}
+
+bool found_program_is_live(const struct found_program *program)
+{
+    return program->place == PLACE_LIVE;
+}
+
+bool found_program_lives(const struct found_program *program)
+{
+    return program->place == PLACE_LIVE &&
+           private_directory_is_locked(program->where->instance->alive, program->number);
+}
+
+int found_program_open(const struct found_program *program)
+{
+    const struct searched *where = program->where;
+    if (program->place == PLACE_WAITING)
+        return -1;
+    return openat(program->place == PLACE_LIVE ? where->instance->programs : where->state,
+                  program->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+char *found_program_file(const struct found_program *program, int file, size_t *len)
+{
+    *len = 0;
+    if (program->place == PLACE_WAITING) {
+        if (!program->record.files[file])
+            return NULL;
+        *len = program->record.lens[file];
+        return mem_copy_text_n(program->record.files[file], *len);
+    }
+    int dir = found_program_open(program);
+    char *text =
+        dir < 0 ? NULL : private_directory_read(dir, context_file_names[file], CONTEXT_MAX, len);
+    int why = errno;
+    if (dir >= 0)
+        close(dir);
+    errno = why;
+    return text;
+}
+
+struct program_record *found_program_record(const struct found_program *program, bool with_tasks,
+                                            struct error *err)
+{
+    size_t len;
+    char *text = found_program_file(program, CONTEXT_EVENTS, &len);
+    if (!text && (errno != ENOENT || program->place != PLACE_LIVE)) {
+        error_set(err, "the log of program %s cannot be read: %s", program->id, strerror(errno));
+        return NULL;
+    }
+    struct program_record *record = program_record_read(text ? text : "", len, with_tasks);
+    free(text);
+    if (program->place != PLACE_LIVE && record->state != RECORD_COMPLETE) {
+        record->state = RECORD_COMPLETE;
+        record->is_lost = true;
+    }
+    return record;
+}
+
+int found_program_remove(const struct found_program *program, struct error *err)
+{
+    if (program->place == PLACE_KEPT)
+        return state_directory_remove(program->where->state, program->id, err);
+    if (program->place == PLACE_LIVE)
+        return error_set(err, "program %s is not over", program->id);
+    return error_set(err, "program %s cannot be removed before it is moved to the state directory",
+                     program->id);
+}

@@ -1,0 +1,60 @@
+/*
+ * program_search - the programs of this user: those that run on this machine, and those that are over.
+ *
+ * They are found in the instances, whose records of complete programs are moved to the state directory first, and
+ * in that. It works when no process lives: a program whose manager is gone is taken for lost.
+ */
+#ifndef LAUNCHER_LEDGER_PROGRAM_SEARCH_H
+#define LAUNCHER_LEDGER_PROGRAM_SEARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "launcher/ledger/context_record.h"
+#include "launcher/ledger/program_record.h"
+
+struct program_search;
+struct found_program;
+
+/* In all instances, or in the one of this path or name. NULL with a sentence: there is no such instance. */
+struct program_search *program_search_new(const char *instance, struct error *err);
+void program_search_free(struct program_search *search); /* NULL is fine */
+/* A sentence, each in a line, on what could not be read or moved, so that programs may be missing; "": nothing.
+ * Borrowed. */
+const char *program_search_warnings(const struct program_search *search);
+
+size_t program_search_count(const struct program_search *search);
+/* By instance, then by number; borrowed. */
+const struct found_program *program_search_nth(const struct program_search *search, size_t n);
+/* How many instances have programs. */
+size_t program_search_instances(const struct program_search *search);
+
+/* That of an id: "17", or "NAME/17" with the name of its instance. Where several instances have it, that of this
+ * name or identity (NULL: none) is meant. 1: found; 0 with a sentence: there is none; -1 with a sentence. */
+int program_search_find(const struct program_search *search, const char *id, const char *usual,
+                        const struct found_program **found, struct error *err);
+
+/* ---- one of them ---- */
+
+const char *found_program_id(const struct found_program *program);       /* "17"; borrowed */
+const char *found_program_instance(const struct found_program *program); /* its name; borrowed */
+/* What its instance is for ("this machine"); "": not known. Borrowed. */
+const char *found_program_identity(const struct found_program *program);
+/* Of its instance in the file system; NULL: only what is kept of it is there. Borrowed. */
+const char *found_program_instance_path(const struct found_program *program);
+bool found_program_is_live(const struct found_program *program); /* when it was looked for */
+bool found_program_lives(const struct found_program *program);   /* now */
+
+/* What its log says. Caller frees; NULL with a sentence: it cannot be read any more. A program without a manager
+ * is complete, and lost where its log does not say otherwise. */
+struct program_record *found_program_record(const struct found_program *program, bool with_tasks,
+                                            struct error *err);
+/* A file of its context, of CONTEXT_SPEC and so on. Caller frees; NULL: there is none. A zero byte follows. */
+char *found_program_file(const struct found_program *program, int file, size_t *len);
+/* The directory of a live program, or of one in the state directory; -1: there is none. Caller closes. */
+int found_program_open(const struct found_program *program);
+/* Remove what is kept of a complete one. 0, or -1 with a sentence. */
+int found_program_remove(const struct found_program *program, struct error *err);
+
+#endif

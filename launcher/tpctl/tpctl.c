@@ -1,0 +1,70 @@
+/* tpctl - look at programs of tprun, and say what is to happen to them. */
+#include "launcher/tpctl/tpctl.h"
+
+#include "launcher/options/option_help.h"
+
+/* ---- the methods and their options, in the order of --help ---- */
+
+#define END                                                                                        \
+    {                                                                                              \
+        TPCTL_NOPTIONS, 0                                                                          \
+    }
+#define INSTANCE                                                                                   \
+    {                                                                                              \
+        TPCTL_INSTANCE, "look in this instance alone: its path or its name"                        \
+    }
+
+static const struct method_offer no_offers[] = {END};
+static const struct method_offer list_offers[] = {{TPCTL_ALL, "those that are complete, too"},
+                                                  {TPCTL_FORMAT, "json: the same for programs"},
+                                                  INSTANCE,
+                                                  END};
+static const struct method_offer info_offers[] = {{TPCTL_FORMAT, "json: all of it, with each task"},
+                                                  {TPCTL_WHY, "where an option of it was said"},
+                                                  INSTANCE,
+                                                  END};
+static const struct method_offer wait_offers[] = {
+    {TPCTL_FOR, "until this state or event (complete)"},
+    {TPCTL_TIMEOUT_AFTER, "give up after so long: 90s, 10m; exit status 124"},
+    {TPCTL_STATUS, "exit as the last of the programs did"},
+    INSTANCE,
+    END};
+static const struct method_offer reap_offers[] = {
+    {TPCTL_ALL, "every complete program"},
+    {TPCTL_OLDER, "with --all: that ended so long ago: 7d"},
+    {TPCTL_ARCHIVE, "write what is removed into a tar archive before"},
+    INSTANCE,
+    END};
+
+static const struct method tpctl_methods[] = {
+    {"list", "[OPTION...]", "Programs that are not complete; all with -a", NULL, 0, 0, list_offers,
+     tpctl_list},
+    {"info", "[OPTION...] ID", "What is known of a program and its tasks", NULL, 1, 1, info_offers,
+     tpctl_info},
+    {"wait", "[OPTION...] ID...", "Wait for a state or an event",
+     "States: pending, starting, running, complete. tprun-events(7) has the events.\n", 1,
+     METHOD_ANY, wait_offers, tpctl_wait},
+    {"reap", "[OPTION...] (ID... | --all)", "Remove what is kept of complete programs", NULL, 0,
+     METHOD_ANY, reap_offers, tpctl_reap},
+    {"current", "", "The program that the caller is a task of",
+     "Exit status 3, and nothing printed, outside one.\n", 0, 0, no_offers, tpctl_current},
+    {0},
+};
+
+static const struct method_program tpctl = {
+    .name = "tpctl",
+    .methods = tpctl_methods,
+    .options = tpctl_options,
+    .noptions = TPCTL_NOPTIONS,
+    .help = TPCTL_HELP,
+    .usage = "METHOD [OPTION...] [ID...]",
+    .about = "Programs of tprun: look at them, wait for them, have them end.",
+    .closing = "An ID is a number as list prints it, or @ for the caller's own program.",
+    .version = options_version,
+};
+
+int main(int argc, char *argv[])
+{
+    (void)argc;
+    return method_main(&tpctl, argv + 1);
+}

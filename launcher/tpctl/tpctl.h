@@ -1,0 +1,61 @@
+/*
+ * tpctl - the methods of the command tpctl, and what they share. RFC 8 has the methods; tpctl(1) says what they do.
+ */
+#ifndef LAUNCHER_TPCTL_TPCTL_H
+#define LAUNCHER_TPCTL_TPCTL_H
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "launcher/command/method.h"
+#include "launcher/ledger/program_search.h"
+
+/* Exit statuses, beside 0, 1 (refused) and 2 (wrong command line). */
+enum { TPCTL_NONE = 3, TPCTL_WRONG_STATE = 4, TPCTL_TIMEOUT = 124 };
+
+enum tpctl_option {
+    TPCTL_ALL,
+    TPCTL_ARCHIVE,
+    TPCTL_FOR,
+    TPCTL_FORMAT,
+    TPCTL_HELP,
+    TPCTL_INSTANCE,
+    TPCTL_OLDER,
+    TPCTL_STATUS,
+    TPCTL_TIMEOUT_AFTER,
+    TPCTL_WHY,
+    TPCTL_NOPTIONS
+};
+extern const struct method_option tpctl_options[TPCTL_NOPTIONS];
+
+/* ---- the methods, which return an exit status, or -1 ---- */
+
+int tpctl_current(struct method_call *call, struct error *err);
+int tpctl_info(struct method_call *call, struct error *err);
+int tpctl_list(struct method_call *call, struct error *err);
+int tpctl_reap(struct method_call *call, struct error *err);
+int tpctl_wait(struct method_call *call, struct error *err);
+
+/* ---- tpctl_programs.c: programs that the command line names ---- */
+
+/* All of the user, or those of --instance; what hinders is said on stderr. NULL with a sentence. */
+struct program_search *tpctl_search(const struct method_call *call, struct error *err);
+/* That of an id, or the caller's own for "@". 0, or an exit status with a sentence. */
+int tpctl_find(const struct program_search *search, const char *id,
+               const struct found_program **found, struct error *err);
+/* The id of the program that this process is a task of; NULL: it is none of a program that lives. Caller frees. */
+char *tpctl_own_id(const struct program_search *search);
+
+/* ---- tpctl_text.c: what is printed ---- */
+
+/* Whether --format is json; -1 with a sentence for a word that is no format. */
+int tpctl_wants_json(const struct method_call *call, struct error *err);
+void tpctl_print_json(struct method_call *call, json_t *value); /* takes it; a line */
+/* The words of a JSON array, quoted where a shell would need it; caller frees. */
+char *tpctl_command_text(const json_t *command);
+/* Seconds for a table: "3.2s", "12m05s", "5h09m", "3d04h"; caller frees. */
+char *tpctl_duration_text(double seconds);
+char *
+tpctl_time_text(double seconds); /* of the epoch, in the local zone; "-" for 0; caller frees */
+
+#endif

@@ -1,0 +1,78 @@
+/* tpctl list: a line for each program. */
+#include <pwd.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "launcher/ledger/program_json.h"
+#include "launcher/tpctl/tpctl.h"
+
+static const char *user_name(void)
+{
+    const struct passwd *user = getpwuid(geteuid());
+    return user ? user->pw_name : "";
+}
+
+static void list_json(json_t *list, const struct found_program *program,
+                      const struct program_record *record)
+{
+    json_t *value = program_to_json(found_program_id(program), record);
+    json_object_set_new(value, "user", json_string(user_name()));
+    json_object_set_new(value, "instance", json_string(found_program_instance(program)));
+    json_array_append_new(list, value);
+}
+
+static void list_line(struct method_call *call, const struct found_program *program,
+                      const struct program_record *record, bool with_instance)
+{
+    bool over = record->state == RECORD_COMPLETE;
+    double begin = record->t_start > 0 ? record->t_start : record->t_new;
+    double end = over ? record->t_end : clock_wall_seconds();
+    char *time = begin > 0 && end > 0 ? tpctl_duration_text(end - begin) : mem_copy_text("-");
+    char *command = tpctl_command_text(record->command);
+    char status[16] = "-";
+    if (over && record->status >= 0)
+        snprintf(status, sizeof(status), "%d", record->status);
+    fprintf(call->out, "%6s %-15s %6s %8u %6u %9s ", found_program_id(program),
+            record->is_lost ? "complete (lost)" : record_state_name(record->state), status,
+            record->ntasks, record->nnodes, time);
+    if (with_instance)
+        fprintf(call->out, "%s ", found_program_instance(program));
+    fprintf(call->out, "%s\n", command);
+    free(command);
+    free(time);
+}
+
+int tpctl_list(struct method_call *call, struct error *err)
+{
+    int as_json = tpctl_wants_json(call, err);
+    struct program_search *search = as_json < 0 ? NULL : tpctl_search(call, err);
+    bool all = method_value(call, TPCTL_ALL);
+    json_t *list = json_array();
+    size_t lines = 0;
+    for (size_t i = 0; search && i < program_search_count(search); i++) {
+        const struct found_program *program = program_search_nth(search, i);
+        bool several = program_search_instances(search) > 1;
+        if (!all && !found_program_is_live(program))
+            continue;
+        struct program_record *record = found_program_record(program, false, NULL);
+        if (!record || (!all && record->state == RECORD_COMPLETE)) {
+            program_record_free(record);
+            continue;
+        }
+        if (!as_json && !lines++)
+            fprintf(call->out, "%6s %-15s %6s %8s %6s %9s %s%s\n", "ID", "STATE", "STATUS", "TASKS",
+                    "NODES", "TIME", several ? "INSTANCE " : "", "COMMAND");
+        if (as_json)
+            list_json(list, program, record);
+        else
+            list_line(call, program, record, several);
+        program_record_free(record);
+    }
+    if (search && as_json)
+        tpctl_print_json(call, json_pack("{s:i, s:O}", "version", 1, "programs", list));
+    json_decref(list);
+    program_search_free(search);
+    return search ? 0 : -1;
+}

@@ -1,0 +1,15 @@
+/* The options of tpctl, whichever method takes them. */
+#include "launcher/tpctl/tpctl.h"
+
+const struct method_option tpctl_options[TPCTL_NOPTIONS] = {
+    [TPCTL_ALL] = {"all", 'a', NULL},
+    [TPCTL_ARCHIVE] = {"archive", 0, "FILE.tar"},
+    [TPCTL_FOR] = {"for", 0, "WHAT"},
+    [TPCTL_FORMAT] = {"format", 0, "text|json"},
+    [TPCTL_HELP] = {"help", 'h', NULL},
+    [TPCTL_INSTANCE] = {"instance", 0, "DIR"},
+    [TPCTL_OLDER] = {"older", 0, "FSD"},
+    [TPCTL_STATUS] = {"status", 0, NULL},
+    [TPCTL_TIMEOUT_AFTER] = {"timeout", 0, "FSD"},
+    [TPCTL_WHY] = {"why", 0, "OPTION"},
+};
