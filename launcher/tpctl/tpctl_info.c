@@ -38,27 +38,27 @@ static int why(struct method_call *call, const struct found_program *program, co
                struct error *err)
 {
     json_t *spec = context_json(program, CONTEXT_SPEC), *origin;
-    const char *name = key + strspn(key, "-");
+    char *name = mem_copy_text(key + strspn(key, "-"));
     size_t i, hits = 0;
     bool parts = json_array_size(json_object_get(spec, "parts")) > 1;
-    if (!spec)
-        return error_set(err, "what was asked for in program %s is not known any more",
-                         found_program_id(program));
+    for (char *at = name; *at; at++) /* as a key of the spec has it */
+        *at = *at == '_' ? '-' : *at;
     json_array_foreach(json_object_get(spec, "origins"), i, origin)
     {
         const char *option = json_string_value(json_object_get(origin, "option"));
-        bool same = option && strlen(option) == strlen(name);
-        for (size_t at = 0; same && name[at]; at++) /* a key of the spec has _ for - */
-            same = option[at] == (name[at] == '_' ? '-' : name[at]);
-        if (!same)
+        if (!option || strcmp(option, name) != 0)
             continue;
         why_line(call, origin, parts);
         hits++;
     }
-    json_decref(spec);
-    if (!hits)
+    if (spec && !hits)
         fprintf(call->out, "--%s was not given: the default, or what the caller had\n", name);
-    return 0;
+    int rc = spec ? 0
+                  : error_set(err, "what was asked for in program %s is not known any more",
+                              found_program_id(program));
+    json_decref(spec);
+    free(name);
+    return rc;
 }
 
 /* ---- text ---- */

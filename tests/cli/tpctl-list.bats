@@ -1,0 +1,190 @@
+# shellcheck disable=SC2154,SC2030,SC2031 # bats sets stderr, common.bash job; each test has its own environment
+# tpctl list, info and current: what programs there are, and what is known of them.
+load ../lib/common
+setup() {
+    start_test
+    PATH=${TPRUN%/*}:$PATH
+}
+teardown() { nothing_left 5; }
+
+STATE() { echo "$XDG_STATE_HOME"/tprun/this-machine-*; }
+states() { tpctl list "$@" --format=json | jq -r '.programs[] | "\(.id) \(.state) \(.status)"'; }
+until_runs() { wait_for 5 eval "[ \"\$(tpctl list --format=json | jq -r '.programs[-1].state')\" = running ]"; }
+
+@test "list shows what is not complete, and everything with -a" {
+    equal "$(tpctl list -a)" ''
+    run tprun -n 2 sh -c 'exit $TPRUN_RANK'
+    start "$TPRUN" -n 3 sleep 60
+    until_runs
+    equal "$(states)" '2 running null'
+    equal "$(states -a)" $'1 complete 1\n2 running null'
+    run -0 tpctl list
+    [[ ${lines[0]} = *ID*STATE*STATUS*TASKS*NODES*TIME*COMMAND ]]
+    [[ ${lines[1]} =~ ^\ *2\ running\ +-\ +3\ +1\ +[0-9.]+s\ sleep\ 60$ ]]
+    [ "${#lines[@]}" = 2 ]
+    kill "$job"
+    finish
+    equal "$(states -a)" $'1 complete 1\n2 complete 143'
+    equal "$(tpctl list)" ''
+}
+
+@test "list --format=json has what programs need" {
+    tprun -n 2 true 'a b'
+    run -0 tpctl list -a --format=json
+    jq -e --arg user "$(id -un)" '.version == 1 and (.programs | length) == 1 and (.programs[0] |
+        .id == "1" and .state == "complete" and .ntasks == 2 and .nnodes == 1 and .command == ["true", "a b"] and
+        .user == $user and .status == 0 and .t_new > 1e9 and .t_end > .t_new and .lost == false)' <<<"$output"
+}
+
+@test "info says where each task ran, and how it ended" {
+    run tprun -n 3 sh -c 'case $TPRUN_RANK in 0) exec sleep 60 ;; 1) exit 5 ;; esac'
+    run -0 tpctl info 1
+    for line in 'program    1' 'instance   this machine' 'state      complete' 'status     5' 'tasks      3 on 1 node' \
+        'reason     rank 1 on '*; do
+        grep -q "^$line" <<<"$output"
+    done
+    grep -Eq "^ +1 $(hostname) .* exit 5$" <<<"$output"
+    grep -Eq "^ +0 $(hostname) .* SIGTERM, by tprun$" <<<"$output"
+    run -0 tpctl info 1 --format=json
+    jq -e --arg host "$(hostname)" '.version == 1 and .R.version == 1 and .taskmap.version == 1 and
+        .nodes == [{id: 0, host: $host}] and (.tasks | length) == 3 and
+        (.tasks[1] | .rank == 1 and .host == $host and .pid > 1 and .state == "ended" and .status == 5 and .signal == null and
+            .t_start > 1e9 and .t_end >= .t_start and .maxrss_kib > 0 and .utime >= 0 and .stime >= 0) and
+        (.tasks[0] | .signal == 15 and .status == null and .by_tprun)' <<<"$output"
+}
+
+@test "info of a run shows the processors that the kernel had for its tasks" {
+    start "$TPRUN" -n 2 --map-by core --bind-to core sleep 60
+    until_runs
+    for rank in 0 1; do
+        pid=$(tpctl info 1 --format=json | jq ".tasks[$rank].pid")
+        equal "$(tpctl info 1 --format=json | jq -r ".tasks[$rank].cpus")" "$(sed -n 's/Cpus_allowed_list:\t//p' "/proc/$pid/status")"
+    done
+    kill "$job"
+    finish
+}
+
+@test "--why says where an option was said, in the order in which they hold" {
+    echo '--map-by core' >site.conf
+    export TPRUN_CONFIG=$PWD/site.conf
+    tprun -n 1 --map-by socket true : -n 2 true
+    run -0 tpctl info 1 --why map-by
+    equal "$output" "--map-by core (part 1)    $PWD/site.conf, line 1
+--map-by socket (part 1)    command line
+--map-by core (part 2)    $PWD/site.conf, line 1"
+    equal "$(tpctl info --why=--oversubscribe 1 | head -1)" "--oversubscribe (part 1)    TPRUN_OPTIONS"
+    equal "$(tpctl info --why bind_to 1)" "--bind-to was not given: the default, or what the caller had"
+}
+
+@test "@ and current are the program that the caller is a task of" {
+    run -3 --separate-stderr tpctl current
+    [ -z "$output$stderr" ]
+    run -3 --separate-stderr tpctl info @
+    equal "$stderr" "tpctl: @ is the caller's own program, and this process is a task of none"
+    equal "$(tprun -n 1 tpctl current)" 1
+    equal "$(tprun -n 1 tpctl info @ --format=json | jq -r .id)" 2
+    equal "$(tprun -n 1 "$TPRUN" -n 1 tpctl current)" 4
+    # what was copied from a task is not believed once that is over
+    tprun -n 1 sh -c 'env | grep ^TPRUN_ >saved'
+    run -3 env $(cat saved) tpctl current
+}
+
+@test "a program that lost its manager is complete (lost), and what was known of it stays" {
+    start "$TPRUN" -n 2 sleep 60
+    until_runs
+    kill -KILL "$(pgrep -P "$job" -x tprun-manager)"
+    finish
+    run -0 tpctl list -a
+    [[ ${lines[1]} = *"1 complete (lost) "*" sleep 60" ]]
+    run -0 tpctl info 1
+    grep -q '^reason     the manager of the program was gone before its end$' <<<"$output"
+}
+
+@test "ids that nobody has are refused with status 3, and a wrong command line with 2" {
+    tprun true
+    for id in 9 01 x 1.2 nosuch/1; do
+        run -3 --separate-stderr tpctl info "$id"
+        equal "$stderr" "tpctl: there is no program $id"
+    done
+    run -2 --separate-stderr tpctl
+    equal "${stderr_lines[0]}" "tpctl: missing method"
+    run -2 --separate-stderr tpctl lst
+    equal "${stderr_lines[0]}" "tpctl: unknown method \"lst\": the nearest is list"
+    run -2 --separate-stderr tpctl info
+    equal "${stderr_lines[0]}" "tpctl: missing operand (expected tpctl info [OPTION...] ID)"
+    run -2 --separate-stderr tpctl list --format xml
+    equal "${stderr_lines[0]}" 'tpctl: --format: unknown format "xml" (expected text or json)'
+    run -1 --separate-stderr tpctl list --instance nosuch
+    equal "$stderr" "tpctl: nosuch: there is no such instance"
+}
+
+@test "programs of several instances are told apart" {
+    tpres discover >R.json
+    tprun true
+    tprun -R R.json true
+    tprun -R R.json true
+    run -0 tpctl list -a
+    [[ ${lines[0]} = *INSTANCE* ]]
+    [ "${#lines[@]}" = 4 ]
+    equal "$(tpctl info 1 | grep ^instance)" "instance   this machine"
+    equal "$(tpctl info 2 | grep ^instance)" "instance   R file $(realpath R.json)"
+    file=$(tpctl info 2 --format=json | jq -r .instance)
+    equal "$(tpctl info "$file/1" | grep ^instance)" "instance   R file $(realpath R.json)"
+    equal "$(tpctl list -a --instance "$file" --format=json | jq -r '.programs[].id' | paste -sd' ')" '1 2'
+    equal "$(tpctl list -a --instance "$TPRUN_RUNTIME_DIR/$file" --format=json | jq '.programs | length')" 2
+    # where neither is the usual one
+    tpres discover >other.json
+    tprun -R other.json true
+    tprun -R other.json true
+    run -1 --separate-stderr tpctl info 2
+    [[ $stderr = "tpctl: several instances have a program 2: write one of "* ]]
+}
+
+@test "what is over is found when the runtime directory is gone, as after a boot" {
+    tprun true
+    tpctl list -a >/dev/null
+    rm -r "${TPRUN_RUNTIME_DIR:?}"/*
+    equal "$(states -a)" '1 complete 0'
+    tprun true
+    equal "$(states -a)" $'1 complete 0\n2 complete 0'
+}
+
+@test "a state directory that cannot be written is said, and nothing is missing" {
+    tprun true
+    mkdir -p "$XDG_STATE_HOME"
+    : >"$XDG_STATE_HOME/tprun"
+    run -0 --separate-stderr tpctl list -a --format=json
+    [[ $stderr = "tpctl: what is known of complete programs stays in $TPRUN_RUNTIME_DIR/this-machine-"*": "* ]]
+    equal "$(jq -r '.programs[] | "\(.id) \(.status)"' <<<"$output")" '1 0'
+    rm "$XDG_STATE_HOME/tprun"
+    equal "$(states -a)" '1 complete 0'
+}
+
+@test "a log that is cut at any byte is shown as far as it goes" {
+    tprun -n 2 true
+    tpctl list -a >/dev/null
+    log=$(STATE)/1/events
+    cp "$log" whole
+    size=$(stat -c %s whole)
+    for ((i = 0; i < size; i += 29)); do
+        head -c "$i" whole >"$log"
+        tpctl info 1 >/dev/null || { echo "cut at $i"; return 1; }
+        [ "$(states -a)" = '1 complete null' ] || { echo "cut at $i: $(states -a)"; return 1; }
+    done
+    head -c 100 /dev/urandom >"$log"
+    run -0 tpctl list -a
+}
+
+@test "what another user has is not looked at" {
+    tprun true
+    tpctl list -a >/dev/null
+    chown 12345 "$(STATE)"
+    run -0 --separate-stderr tpctl list -a
+    [[ $stderr = *"belongs to user 12345"* ]]
+    [ "${#lines[@]}" -le 1 ]
+    chown 0 "$(STATE)"
+    chmod 755 "$TPRUN_RUNTIME_DIR"/this-machine-*
+    run -0 --separate-stderr tpctl list -a
+    [[ $stderr = *"has mode 0755 and lets others in"* ]]
+    chmod 700 "$TPRUN_RUNTIME_DIR"/this-machine-*
+}
