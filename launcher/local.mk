@@ -25,6 +25,7 @@ liblauncher_a_SOURCES = \
     launcher/stdio/nonblocking_writer.c launcher/stdio/nonblocking_writer.h \
     launcher/stdio/output.c launcher/stdio/output.h \
     launcher/stdio/output_files.c launcher/stdio/output_files.h \
+    launcher/stdio/result_file.c launcher/stdio/result_file.h \
     launcher/stdio/stdin_reader.c launcher/stdio/stdin_reader.h \
     launcher/stdio/terminal.c launcher/stdio/terminal.h \
     launcher/environment/environment.c launcher/environment/environment.h \
@@ -108,6 +109,7 @@ liblauncher_a_SOURCES = \
     launcher/program/program_claim.c launcher/program/program_claim.h \
     launcher/program/program_frames.c launcher/program/program_private.h \
     launcher/program/program_log.c launcher/program/program_log.h \
+    launcher/program/run_report.c launcher/program/run_report.h \
     launcher/program/program_service.c launcher/program/program_service.h \
     launcher/program/program_start.c launcher/program/program_start.h \
     launcher/program/program_state.c launcher/program/program_state.h \
@@ -170,7 +172,6 @@ liblauncher_a_SOURCES = \
     launcher/plan/display.c launcher/plan/display.h \
     launcher/plan/first_plan.c launcher/plan/first_plan.h \
     launcher/plan/host_choice.c launcher/plan/host_choice.h \
-    launcher/plan/picture_file.c launcher/plan/picture_file.h \
     launcher/plan/plan.c launcher/plan/plan.h \
     launcher/plan/shape_allocation.c launcher/plan/shape_allocation.h \
     launcher/plan/shape_requests.c launcher/plan/shape_requests.h \

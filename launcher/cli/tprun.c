@@ -19,13 +19,13 @@
 #include "launcher/mpiexec/mpiexec.h"
 #include "launcher/mpiexec/singleton.h"
 #include "launcher/options/option_help.h"
-#include "launcher/plan/picture_file.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/program_path.h"
 #include "launcher/process/reap.h"
 #include "launcher/process/user_namespace.h"
 #include "launcher/stdio/output.h"
+#include "launcher/stdio/result_file.h"
 #include "launcher/stdio/terminal.h"
 
 #define MANAGER_LEAVES 10.0 /* s that the manager may need to clear up once all has ended */
@@ -181,7 +181,10 @@ static int tprun_run(struct spec *spec)
 
 static int check_files(const struct spec *spec, struct error *err)
 {
-    if (spec->draw && strcmp(spec->draw, "-") != 0 && picture_file_check(spec->draw, err) < 0)
+    if (spec->draw && strcmp(spec->draw, "-") != 0 &&
+        result_file_check("--draw", spec->draw, err) < 0)
+        return -1;
+    if (spec->report && result_file_check("--report", spec->report, err) < 0)
         return -1;
     if (spec->output && output_check_template(spec->output, spec->make_dirs, err) < 0)
         return error_prefix(err, "--output");

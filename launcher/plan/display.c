@@ -9,8 +9,8 @@
 #include "affinity/picture/svg.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "launcher/plan/picture_file.h"
 #include "launcher/protocol/task_report.h"
+#include "launcher/stdio/result_file.h"
 
 struct display {
     const struct spec *spec;
@@ -75,7 +75,7 @@ static int draw(struct display *display, struct error *err)
     if (draws_alone(display->spec))
         display->ops->show(display->owner, text, false);
     else
-        rc = picture_file_write(display->spec->draw, text, strlen(text), err);
+        rc = result_file_write("--draw", display->spec->draw, text, strlen(text), err);
     free(text);
     return rc;
 }

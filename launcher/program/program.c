@@ -16,6 +16,7 @@
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/process/signal_name.h"
 #include "launcher/program/program_private.h"
+#include "launcher/program/run_report.h"
 #include "launcher/protocol/launch.h"
 #include "launcher/protocol/task_report.h"
 
@@ -515,6 +516,23 @@ void program_begin(struct program *program)
     program_event(program, PROGRAM_ASKED, 0);
 }
 
+/* --report and --timing; what fails is told at the end as other things are. */
+static void report_run(struct program *program, int status, const char *reason)
+{
+    const struct resources *resources = program_start_resources(program->start);
+    struct ledger_entry *entry = resources ? resources_entry(resources) : NULL;
+    struct run_report *report = run_report_new(entry, status, reason);
+    char *timing = program->spec->timing ? run_report_timing(report) : NULL;
+    struct error err = ERROR_INIT;
+    if (timing)
+        program->ops->note(program->owner, timing);
+    if (program->spec->report && run_report_write(report, program->spec->report, &err) < 0)
+        program_report(program, error_text(&err));
+    error_clear(&err);
+    free(timing);
+    run_report_free(report);
+}
+
 void program_end(struct program *program)
 {
     struct buf lines = BUF_INIT;
@@ -523,6 +541,8 @@ void program_end(struct program *program)
         program->log, "complete",
         json_pack("{s:i, s:o}", "status", status, "reason", frame_text(buf_text(&lines))));
     program_log_write(program->log);
+    if (program->spec->report || program->spec->timing)
+        report_run(program, status, buf_text(&lines));
     buf_free(&lines);
     program_service_end(program->service);
     resources_leave(program_start_resources(program->start));

@@ -110,6 +110,8 @@ struct spec {
     double start_timeout; /* 30 */
     double node_timeout;  /* 10 */
     enum spec_failure on_failure;
+    char *report; /* --report: a file, relative to the caller's directory; NULL: not given */
+    bool timing;
     /* An abort with code 0 gives the exit status 0, not 1. */
     bool abort_may_succeed;
     char *mpi; /* whose library of the MPI ABI tasks load, see mpi_abi.h; NULL: not given */

@@ -434,6 +434,8 @@ static const struct field spec_fields[] = {
     {"start_timeout", &field_duration, SPEC(start_timeout)},
     {"node_timeout", &field_duration, SPEC(node_timeout)},
     {"on_failure", &field_word, SPEC(on_failure), spec_failure_words},
+    {"report", &field_text, SPEC(report)},
+    {"timing", &field_flag, SPEC(timing)},
     {"abort_may_succeed", &field_flag, SPEC(abort_may_succeed)},
     {"pmi", &pmi_type, SPEC(pmi), spec_pmi_words},
     {"tools", &field_flag, SPEC(tools)},

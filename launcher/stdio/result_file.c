@@ -1,5 +1,5 @@
-/* The file of --draw, for display.c: checked before the run, and written whole or not at all. */
-#include "launcher/plan/picture_file.h"
+/* Files of --draw and --report: checked before the run, and written whole or not at all. */
+#include "launcher/stdio/result_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,9 @@
 
 #define TRIES 100 /* names for the draft */
 
-static int say(const char *path, const char *why, struct error *err)
+static int say(const char *option, const char *path, const char *why, struct error *err)
 {
-    return error_set(err, "--draw: cannot write %s: %s", path, why);
+    return error_set(err, "%s: cannot write %s: %s", option, path, why);
 }
 
 /* Where a link leads, as far as there is something; the path itself otherwise. Caller frees. */
@@ -26,29 +26,29 @@ static char *follow(const char *path)
     return real ? real : mem_copy_text(path);
 }
 
-static int check_target(const char *path, struct error *err)
+static int check_target(const char *option, const char *path, struct error *err)
 {
     struct stat st;
     if (stat(path, &st) < 0) {
         if (errno == ENOENT && lstat(path, &st) == 0)
-            return say(path, "it is a symbolic link to nothing", err);
-        return errno == ENOENT ? 0 : say(path, strerror(errno), err);
+            return say(option, path, "it is a symbolic link to nothing", err);
+        return errno == ENOENT ? 0 : say(option, path, strerror(errno), err);
     }
     if (S_ISDIR(st.st_mode))
-        return say(path, "it is a directory; name a file in it", err);
+        return say(option, path, "it is a directory; name a file in it", err);
     if (!S_ISREG(st.st_mode))
-        return say(path, "it is not a regular file; - is the standard output of --dry-run", err);
+        return say(option, path, "it is not a regular file", err);
     return 0;
 }
 
-int picture_file_check(const char *path, struct error *err)
+int result_file_check(const char *option, const char *path, struct error *err)
 {
     size_t len = strlen(path);
     if (!len)
-        return error_set(err, "--draw: the name of the file is empty");
+        return error_set(err, "%s: the name of the file is empty", option);
     if (path[len - 1] == '/')
-        return say(path, "it is a directory; name a file in it", err);
-    if (check_target(path, err) < 0)
+        return say(option, path, "it is a directory; name a file in it", err);
+    if (check_target(option, path, err) < 0)
         return -1;
     char *real = follow(path);
     const char *slash = strrchr(real, '/');
@@ -58,7 +58,7 @@ int picture_file_check(const char *path, struct error *err)
     int rc = 0;
     if (access(directory, W_OK | X_OK) < 0) {
         char *why = mem_format("directory %s: %s", directory, strerror(errno));
-        rc = say(path, why, err);
+        rc = say(option, path, why, err);
         free(why);
     }
     free(directory);
@@ -80,9 +80,10 @@ static int open_draft(const char *real, char **draft)
     return fd;
 }
 
-int picture_file_write(const char *path, const char *bytes, size_t len, struct error *err)
+int result_file_write(const char *option, const char *path, const char *bytes, size_t len,
+                      struct error *err)
 {
-    if (picture_file_check(path, err) < 0)
+    if (result_file_check(option, path, err) < 0)
         return -1;
     char *real = follow(path), *draft;
     int fd = open_draft(real, &draft);
@@ -104,7 +105,7 @@ int picture_file_write(const char *path, const char *bytes, size_t len, struct e
     if (rc < 0) {
         if (fd >= 0)
             unlink(draft);
-        say(path, strerror(saved), err);
+        say(option, path, strerror(saved), err);
     }
     free(draft);
     free(real);
