@@ -105,6 +105,7 @@ liblauncher_a_SOURCES = \
     launcher/program/no_pmi.c launcher/program/no_pmi.h \
     launcher/program/outcome.c launcher/program/outcome.h \
     launcher/program/program.c launcher/program/program.h \
+    launcher/program/predecessors.c launcher/program/predecessors.h \
     launcher/program/program_check.c launcher/program/program_check.h \
     launcher/program/program_claim.c launcher/program/program_claim.h \
     launcher/program/program_frames.c launcher/program/program_private.h \

@@ -50,6 +50,8 @@ const struct option option_table[] = {
     {"wait", 0, NULL, "FSD", OPTION_NODES, OPTION_WHOLE | OPTION_MAYBE,
      "wait for held cores (default), or fail", option_set_wait, SPEC(wait)},
     {"no-wait", 0, NULL, NULL, OPTION_NODES, OPTION_WHOLE, NULL, option_set_wait, SPEC(wait), 1},
+    {"after", 0, NULL, "ID[:ok]", OPTION_NODES, OPTION_WHOLE, "begin when that program is complete",
+     option_add_after, SPEC(after)},
 
     {"map-by", 0, NULL, "POLICY", OPTION_LAYOUT, 0, "slot, core, numa, socket, node, ...",
      option_set_member, PART(map)},
@@ -155,7 +157,6 @@ const struct option option_table[] = {
     LATER("exit-timeout", 0, NULL),
     LATER("detach", 'd', NULL),
     LATER("on-disconnect", 0, NULL),
-    LATER("after", 0, NULL),
     LATER("keep-agents", 0, NULL),
     LATER("progress", 0, "-v"),
     {NULL},

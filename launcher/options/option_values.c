@@ -187,6 +187,16 @@ int option_set_mpi(const struct option *option, const char *value, struct option
     return rc;
 }
 
+int option_add_after(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err)
+{
+    (void)option;
+    if (spec_after_check(value, err) < 0)
+        return -1;
+    spec_add_after(target->spec, value);
+    return 0;
+}
+
 int option_add_topology(const struct option *option, const char *value,
                         struct option_target *target, struct error *err)
 {

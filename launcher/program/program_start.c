@@ -12,6 +12,7 @@
 #include "launcher/plan/first_plan.h"
 #include "launcher/plan/host_choice.h"
 #include "launcher/plan/shape_allocation.h"
+#include "launcher/program/predecessors.h"
 #include "launcher/program/time_limit.h"
 
 struct program_start {
@@ -25,7 +26,8 @@ struct program_start {
     struct resources *resources;
     struct host_table *hosts; /* of the resources; number of a host = node of the tree */
     struct group_starts *groups;
-    struct group_start *first; /* NULL: not begun, or over */
+    struct group_start *first;         /* NULL: not begun, or over */
+    struct predecessors *predecessors; /* NULL: there is no --after */
     struct allocation_queue *queue;
     struct agents *agents;
     struct host_choice *choice;
@@ -166,6 +168,12 @@ static const struct group_start_ops first_ops = {
 
 char *program_start_describe(const struct program_start *start)
 {
+    char *predecessor = predecessors_describe(start->predecessors);
+    if (predecessor) {
+        char *text = mem_format("while waiting for %s", predecessor);
+        free(predecessor);
+        return text;
+    }
     char *held = allocation_queue_describe(start->queue);
     if (held) {
         char *text = mem_format("while waiting in line for %s", held);
@@ -312,15 +320,48 @@ static int open_all(struct program_start *start, struct error *err)
     return 0;
 }
 
+static void begin_first(void *owner)
+{
+    struct program_start *start = owner;
+    start->first = group_start_new(start->groups, &first_ops, start);
+    group_start_begin(start->first);
+}
+
+static void on_predecessor_refused(void *owner, const struct error *err)
+{
+    struct program_start *start = owner;
+    start->ops->refused(start->owner, err);
+}
+
+static void on_predecessor_note(void *owner, const char *text)
+{
+    struct program_start *start = owner;
+    start->ops->note(start->owner, text);
+}
+
+static const struct predecessors_ops predecessors_ops = {begin_first, on_predecessor_refused,
+                                                         on_predecessor_note};
+
+/* Without --after at once. */
+static void begin_after(struct program_start *start)
+{
+    if (!start->spec->after || start->spec->dry_run) {
+        begin_first(start);
+        return;
+    }
+    start->predecessors = predecessors_new(start->loop, start->spec->after,
+                                           instance_name(resources_instance(start->resources)),
+                                           &predecessors_ops, start);
+    predecessors_wait(start->predecessors);
+}
+
 void program_start_begin(struct program_start *start)
 {
     struct error err = ERROR_INIT;
-    if (open_all(start, &err) == 0) {
-        start->first = group_start_new(start->groups, &first_ops, start);
-        group_start_begin(start->first);
-    } else {
+    if (open_all(start, &err) == 0)
+        begin_after(start);
+    else
         start->ops->refused(start->owner, &err);
-    }
     error_clear(&err);
 }
 
@@ -337,6 +378,7 @@ void program_start_stop(struct program_start *start)
 {
     start->over = true;
     start->tasks_run = false;
+    predecessors_stop(start->predecessors);
     group_starts_stop(start->groups);
 }
 
@@ -366,6 +408,7 @@ void program_start_free(struct program_start *start)
     error_clear(&start->failed);
     shape_allocation_free(start->shapes);
     host_choice_free(start->choice);
+    predecessors_free(start->predecessors);
     allocation_queue_free(start->queue);
     group_starts_free(start->groups);
     agents_free(start->agents);

@@ -288,6 +288,15 @@ int spec_memory_kinds_check(const char *text, struct error *err)
                             excerpt(text, len).text, SPEC_MEMORY_KINDS_MAX);
 }
 
+int spec_after_check(const char *text, struct error *err)
+{
+    size_t len = strcspn(text, ":");
+    if (len && (!text[len] || strcmp(text + len, ":ok") == 0 || strcmp(text + len, ":any") == 0))
+        return 0;
+    return error_set(err, "%s is not ID, ID:ok or ID:any, such as \"17:ok\"",
+                     excerpt(text, strlen(text)).text);
+}
+
 int spec_topology_check(const char *text, struct error *err)
 {
     const char *equals = strchr(text, '=');

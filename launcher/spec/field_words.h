@@ -49,6 +49,7 @@ int spec_limit_decode(const char *text, uint64_t *soft,
                       struct error *err);                  /* 4096, 8M, unlimited */
 int spec_hosts_check(const char *text, struct error *err); /* a hostlist that names hosts */
 bool spec_host_has_count(const char *name); /* HOST:4 or [USER@]HOST:4:8, no address of IPv6 */
+int spec_after_check(const char *text, struct error *err);    /* ID, ID:ok, ID:any */
 int spec_topology_check(const char *text, struct error *err); /* HOSTLIST=DESCRIPTION */
 int spec_pmi_check(unsigned set, struct error *err);          /* what this build has */
 int spec_pset_check(const char *text, struct error *err);     /* the name of a process set */

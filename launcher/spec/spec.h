@@ -76,6 +76,7 @@ struct spec {
     char *requires;  /* --requires: a constraint as text or RFC 31 JSON; NULL */
     bool overlap;    /* neither claim nor avoid what is claimed */
     char *on;        /* --on: a file name or "-"; NULL */
+    char **after;    /* --after: ids, each with ":ok" or ":any" or nothing behind it; NULL: none */
     double wait;     /* seconds for what others hold; INFINITY, and 0: not at all */
 
     /* seen */

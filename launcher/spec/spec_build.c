@@ -36,6 +36,16 @@ void spec_add_rlimit(struct spec_part *part, int resource, uint64_t soft)
     part->rlimits[part->nrlimits++] = (struct spec_rlimit){.resource = resource, .soft = soft};
 }
 
+void spec_add_after(struct spec *spec, const char *text)
+{
+    size_t count = 0;
+    while (spec->after && spec->after[count])
+        count++;
+    spec->after = mem_resize(spec->after, count + 2, sizeof(char *));
+    spec->after[count] = mem_copy_text(text);
+    spec->after[count + 1] = NULL;
+}
+
 void spec_add_topology(struct spec *spec, const char *text)
 {
     spec->topologies = array_grow(spec->topologies, spec->ntopologies, sizeof(spec->topologies[0]));

@@ -18,6 +18,7 @@ struct spec_part *spec_add_part(struct spec *spec);
 void spec_add_env(struct spec_part *part, enum env_kind kind, const char *name, size_t len,
                   const char *value);
 void spec_add_rlimit(struct spec_part *part, int resource, uint64_t soft); /* the last one wins */
+void spec_add_after(struct spec *spec, const char *text);
 void spec_add_topology(struct spec *spec, const char *text);
 
 /* What the part says of its layout, borrowed; its rank file is not looked into. */

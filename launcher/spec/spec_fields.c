@@ -409,6 +409,7 @@ static const struct field spec_fields[] = {
     {"requires", &field_text, SPEC(requires), .check = spec_requires_check},
     {"overlap", &field_flag, SPEC(overlap)},
     {"on", &field_text, SPEC(on)},
+    {"after", &field_list, SPEC(after), .check = spec_after_check},
     {"wait", &field_duration, SPEC(wait)},
     {"dry_run", &field_flag, SPEC(dry_run)},
     {"display", &field_word_set, SPEC(display), spec_display_words},
