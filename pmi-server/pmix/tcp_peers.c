@@ -189,26 +189,34 @@ bool tcp_peers_is_own_listed(int fd)
 
 /* ---- descriptors ---- */
 
-static bool leads(int fd, uint16_t port, uint16_t *far_port)
+static bool has_port(int fd, uint16_t port)
 {
-    struct sockaddr_in own = {0}, far = {0};
-    socklen_t own_len = sizeof(own), far_len = sizeof(far);
-    if (getsockname(fd, (struct sockaddr *)&own, &own_len) < 0 || own.sin_family != AF_INET ||
-        ntohs(own.sin_port) != port || getpeername(fd, (struct sockaddr *)&far, &far_len) < 0 ||
-        far.sin_addr.s_addr != htonl(INADDR_LOOPBACK))
-        return false;
-    *far_port = ntohs(far.sin_port);
-    return true;
+    struct sockaddr_in own = {0};
+    socklen_t len = sizeof(own);
+    return getsockname(fd, (struct sockaddr *)&own, &len) == 0 && own.sin_family == AF_INET &&
+           ntohs(own.sin_port) == port;
+}
+
+/* Of a connection within this machine; 0: it is none (any more). */
+static uint16_t far_port_of(int fd)
+{
+    struct sockaddr_in far = {0};
+    socklen_t len = sizeof(far);
+    return getpeername(fd, (struct sockaddr *)&far, &len) == 0 &&
+                   far.sin_addr.s_addr == htonl(INADDR_LOOPBACK)
+               ? ntohs(far.sin_port)
+               : 0;
 }
 
 static void each(uint16_t port, void (*use)(int fd, uint16_t far_port, uint16_t *wanted),
                  uint16_t *wanted)
 {
-    uint16_t far_port;
     DIR *dir = opendir("/proc/self/fd");
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (entry->d_name[0] != '.' && leads(atoi(entry->d_name), port, &far_port))
-            use(atoi(entry->d_name), far_port, wanted);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] != '.' && has_port(fd, port))
+            use(fd, far_port_of(fd), wanted);
+    }
     if (dir)
         closedir(dir);
 }
@@ -219,7 +227,7 @@ static void tcp_peers_find(int fd, uint16_t far_port, uint16_t *found)
     socklen_t len = sizeof(info);
     int unread = 0;
     /* All that came was read, and nothing was said. */
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+    if (far_port && getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
         len >= offsetof(struct tcp_info, tcpi_data_segs_out) + sizeof(info.tcpi_data_segs_out) &&
         info.tcpi_data_segs_in && !info.tcpi_data_segs_out && ioctl(fd, FIONREAD, &unread) == 0 &&
         !unread)
@@ -230,6 +238,27 @@ uint16_t tcp_peers_unanswered(uint16_t port)
 {
     uint16_t found = 0;
     each(port, tcp_peers_find, &found);
+    return found;
+}
+
+/* The kernel may know that the far end is closed before this one hears of it. One that was reset leads nowhere. */
+static void find_ended(int fd, uint16_t far_port, uint16_t *found)
+{
+    struct ends ends;
+    uid_t owner;
+    int listens = 0;
+    socklen_t len = sizeof(listens);
+    (void)far_port;
+    if (*found || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) < 0 || listens)
+        return;
+    *found = !is_established(fd) || !ends_of(fd, &ends) ||
+             (ask_owner(&ends, &owner) == 0 && owner == NO_SOCKET);
+}
+
+bool tcp_peers_have_ended(uint16_t port)
+{
+    uint16_t found = 0;
+    each(port, find_ended, &found);
     return found;
 }
 

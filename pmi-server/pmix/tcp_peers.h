@@ -35,6 +35,9 @@ bool tcp_peers_read_line(const char *line, uint16_t port, struct tcp_peer *end);
 /* The far end's port of the connection to `port` of this process on which all that came was read and
  * nothing was ever said; 0: none, or the kernel (before Linux 4.6) does not tell. */
 uint16_t tcp_peers_unanswered(uint16_t port);
+/* A far end of the connections to `port` of this process has been closed, and this process has its own end open
+ * still: that of a process that was waited for is closed, unless another one has it. */
+bool tcp_peers_have_ended(uint16_t port);
 /* Connections of this process that lead from `port` to that far end are shut down. */
 void tcp_peers_shut(uint16_t port, uint16_t far_port);
 

@@ -152,6 +152,25 @@ static void what_is_no_connection_is_not_ones_own(void **state)
     close(lone);
 }
 
+static void a_connection_whose_far_end_is_closed_has_ended_until_this_end_is_closed(void **state)
+{
+    (void)state;
+    uint16_t port, far_port;
+    for (int unread = 0; unread < 2; unread++) { /* with bytes left to read the far end resets it */
+        int far, near = connected(&far, &port, &far_port);
+        int other = dup(far);
+        assert_int_equal(write(near, "a", (size_t)unread), unread);
+        assert_false(tcp_peers_have_ended(port));
+        close(far);
+        assert_false(tcp_peers_have_ended(port)); /* another descriptor has it */
+        close(other);
+        assert_true(tcp_peers_have_ended(port));
+        assert_false(tcp_peers_have_ended(far_port));
+        close(near);
+        assert_false(tcp_peers_have_ended(port));
+    }
+}
+
 static void a_greeting_that_was_read_and_not_answered_is_found(void **state)
 {
     (void)state;
@@ -193,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_far_end_that_says_nothing_more_is_not_ones_own),
         cmocka_unit_test(the_far_end_of_a_connection_by_ipv6_has_an_owner),
         cmocka_unit_test(what_is_no_connection_is_not_ones_own),
+        cmocka_unit_test(a_connection_whose_far_end_is_closed_has_ended_until_this_end_is_closed),
         cmocka_unit_test(a_greeting_that_was_read_and_not_answered_is_found),
         cmocka_unit_test(a_connection_is_shut_by_its_ports),
     };
