@@ -49,6 +49,7 @@ libpmiserver_a_SOURCES = \
     pmi-server/pmix/namespace.h \
     pmi-server/pmix/server.h \
     pmi-server/pmix/spawn.h \
+    pmi-server/pmix/task_death.h \
     pmi-server/pmix/task_exit.h \
     pmi-server/pmix/tools.h \
     pmi-server/pmix/tcp_peers.c pmi-server/pmix/tcp_peers.h
@@ -82,6 +83,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/service_requests.c pmi-server/pmix/service_requests.h \
     pmi-server/pmix/spawn.c pmi-server/pmix/spawn_private.h \
     pmi-server/pmix/spawn_directives.c pmi-server/pmix/spawn_directives.h \
+    pmi-server/pmix/task_death.c pmi-server/pmix/task_death_private.h \
     pmi-server/pmix/task_exit.c pmi-server/pmix/task_exit_private.h \
     pmi-server/pmix/tools.c pmi-server/pmix/tools_private.h \
     pmi-server/pmix/upcall_queue.c pmi-server/pmix/upcall_queue.h \

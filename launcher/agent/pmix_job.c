@@ -10,6 +10,7 @@
 #include "pmi-server/pmix/fence.h"
 #include "pmi-server/pmix/namespace.h"
 #include "pmi-server/pmix/spawn.h"
+#include "pmi-server/pmix/task_death.h"
 #include "pmi-server/pmix/task_exit.h"
 
 #define RETAINED_MAX 16 /* a program may spawn without end */

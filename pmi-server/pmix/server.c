@@ -21,6 +21,7 @@
 #include "pmi-server/pmix/namespace_private.h"
 #include "pmi-server/pmix/remote_namespace.h"
 #include "pmi-server/pmix/service_requests.h"
+#include "pmi-server/pmix/task_death_private.h"
 #include "pmi-server/pmix/task_exit_private.h"
 #include "pmi-server/pmix/tools_private.h"
 #include "pmi-server/pmix/upcall_queue.h"

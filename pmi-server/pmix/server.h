@@ -10,7 +10,7 @@
  * Hosts of a program's nodes know each other by node number. What they say to each other is bytes:
  * the owner carries them, as an exchange (everybody's bytes to everybody) or as a post (to one node).
  *
- * What else an owner calls is declared by subject: namespace.h, task_exit.h, fence.h, spawn.h,
+ * What else an owner calls is declared by subject: namespace.h, task_exit.h, task_death.h, fence.h, spawn.h,
  * direct_modex_request.h, tools.h and iof.h. None of these needs openpmix's headers; what the files of the
  * server know of each other is in headers called _private.
  */

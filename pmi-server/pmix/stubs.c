@@ -9,6 +9,7 @@
 #include "pmi-server/pmix/namespace.h"
 #include "pmi-server/pmix/server.h"
 #include "pmi-server/pmix/spawn.h"
+#include "pmi-server/pmix/task_death.h"
 #include "pmi-server/pmix/task_exit.h"
 #include "pmi-server/pmix/tools.h"
 
