@@ -56,6 +56,7 @@ libpmiserver_a_SOURCES = \
 if HAVE_PMIX
 libpmiserver_a_SOURCES += \
     pmi-server/pmix/accept_check.c pmi-server/pmix/accept_check.h \
+    pmi-server/pmix/client_connections.c pmi-server/pmix/client_connections.h \
     pmi-server/pmix/context.h \
     pmi-server/pmix/direct_modex_request.c pmi-server/pmix/direct_modex_request_private.h \
     pmi-server/pmix/direct_modex_serve.c pmi-server/pmix/direct_modex_serve.h \

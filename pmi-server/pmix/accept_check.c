@@ -32,8 +32,16 @@ static int accept_own(int fd, struct sockaddr *address, socklen_t *len)
  * when a part has come. A greeting is sent at once: one that stops is taken for a connection that is closed. */
 static ssize_t (*library_recv)(int fd, void *bytes, size_t size, int flags);
 
+static int greeted = -1;
+
+int accept_check_greeted(void)
+{
+    return greeted;
+}
+
 static ssize_t recv_greeting(int fd, void *bytes, size_t size, int flags)
 {
+    greeted = fd;
     ssize_t got = library_recv(fd, bytes, size, flags);
     if (got < 0)
         return errno == EAGAIN ? 0 : got;

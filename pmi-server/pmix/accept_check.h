@@ -18,5 +18,8 @@
  * any thread of the library runs. -1 with a sentence: the library calls accept() in another way, and is not to
  * be used. */
 int accept_check_install(void *handle, struct error *err);
+/* The connection whose greeting openpmix has read last: openpmix's thread, which then tells the host whose it is.
+ * -1: not known. */
+int accept_check_greeted(void);
 
 #endif

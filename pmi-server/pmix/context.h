@@ -37,6 +37,7 @@ struct pmix_host {
     struct pmix_job *jobs;            /* namespace.h */
     struct pmix_job *leaving;         /* openpmix has yet to say that it let go of them */
     struct exit_check *exit_checks;   /* task_exit.c */
+    struct task_death *deaths;        /* task_death.c: that the service has yet to hear of */
     struct remote_namespace *remotes; /* remote_namespace.c */
     struct collective *groups;        /* group_connect.c: that are being constructed */
     struct tools *tools;              /* tools.c; NULL: none may connect */

@@ -74,7 +74,6 @@ struct notice {
     const struct pmix_library *library;
     pmix_proc_t source;
     struct info_list infos;
-    struct upcall *then;
 };
 
 /* openpmix's thread. */
@@ -82,18 +81,16 @@ static void noticed(pmix_status_t status, void *cbdata)
 {
     struct notice *notice = cbdata;
     (void)status;
-    if (notice->then)
-        upcall_queue_push(notice->then);
     info_free(&notice->infos, notice->library);
     free(notice);
 }
 
 /* openpmix 6.0 to now: without a callback the caller is blocked. */
 void event_tell(struct pmix_host *host, pmix_status_t status, const pmix_proc_t *source,
-                pmix_data_range_t range, struct info_list *infos, struct upcall *then)
+                pmix_data_range_t range, struct info_list *infos)
 {
     struct notice *notice = mem_alloc(sizeof(*notice));
-    *notice = (struct notice){host->library, *source, *infos, then};
+    *notice = (struct notice){host->library, *source, *infos};
     *infos = (struct info_list){0};
     if (host->library->notify_event(status, &notice->source, range, notice->infos.at,
                                     notice->infos.count, noticed, notice) != PMIX_SUCCESS)
@@ -117,7 +114,7 @@ int events_receive(struct pmix_host *host, struct message_down *talk)
         pack_read_infos(host->library, bytes, len, &infos) == 0) {
         pmix_proc_t source = {.rank = from.rank};
         strncpy(source.nspace, from.job, sizeof(source.nspace) - 1);
-        event_tell(host, status, &source, range, &infos, NULL);
+        event_tell(host, status, &source, range, &infos);
         rc = 0;
     }
     free(from.job);

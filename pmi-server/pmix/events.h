@@ -8,10 +8,9 @@
 #include "pmi-server/pmix/upcall_queue.h"
 #include "pmi-server/protocol/message.h"
 
-/* openpmix tells the tasks of this node, then `then` is queued (NULL: nothing). infos and `then`
- * are taken. */
+/* openpmix tells the tasks of this node. infos is taken. */
 void event_tell(struct pmix_host *host, pmix_status_t status, const pmix_proc_t *source,
-                pmix_data_range_t range, struct info_list *infos, struct upcall *then);
+                pmix_data_range_t range, struct info_list *infos);
 
 /* One of another node, by order of the service; -1: malformed. */
 int events_receive(struct pmix_host *host, struct message_down *talk);

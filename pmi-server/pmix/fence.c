@@ -249,11 +249,14 @@ static bool is_bereaved(const struct pmix_job *job, const struct idset *ranks)
     return job->fences->dead && idset_count_both(job->fences->dead, ranks);
 }
 
-/* openpmix lost a member that is here, and goes on without; that there is a death will be told. */
+/* A member of this node is dead, or openpmix lost one, and goes on without; that there is a death will be told. */
 static bool misses_one(const struct pmix_job *job, const struct upcall *event,
                        const struct idset *ranks)
 {
     const struct collective *gather = event->more;
+    for (uint32_t i = 0; i < job->nclients; i++)
+        if (job->clients[i].dead && idset_has(ranks, job->clients[i].rank))
+            return true;
     if (!gather->broken)
         return false;
     for (uint32_t i = 0; i < job->nclients; i++)

@@ -13,6 +13,7 @@
 static const struct pmix_library *library;
 static ssize_t (*library_read)(int fd, void *bytes, size_t size);
 static ssize_t (*library_writev)(int fd, const struct iovec *parts, int count);
+static bool (*_Atomic may_be_read)(int fd);
 static atomic_bool settling; /* a loss may not be answered yet */
 
 /* The event of an answer is queued by whoever gets the loss, after the first of these, and before the
@@ -39,7 +40,8 @@ static ssize_t one_loss_at_a_time(int fd, ssize_t result)
         errno = number; /* no loss, or no socket */
         return result;
     }
-    if (settling) {
+    bool (*ask)(int fd) = may_be_read;
+    if (settling || (ask && !ask(fd))) {
         errno = EAGAIN;
         return -1;
     }
@@ -59,6 +61,11 @@ static ssize_t writev_one_loss(int fd, const struct iovec *parts, int count)
 {
     ssize_t put = library_writev(fd, parts, count);
     return put >= 0 ? put : one_loss_at_a_time(fd, put);
+}
+
+void lost_connections_ask(bool (*answer)(int fd))
+{
+    may_be_read = answer;
 }
 
 void lost_connections_install(void *handle, const struct pmix_library *opened)

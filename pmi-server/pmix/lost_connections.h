@@ -15,5 +15,7 @@
 /* From now on, for the library of this handle of dlopen(). Called before any thread of the library runs. A library that
  * reads in another way is left as it is. The library is borrowed for good. */
 void lost_connections_install(void *handle, const struct pmix_library *library);
+/* From now on a loss is kept back as well while this says false of its connection, in openpmix's thread. */
+void lost_connections_ask(bool (*may_be_read)(int fd));
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/directory.h"
 #include "base/mem.h"
+#include "pmi-server/pmix/client_connections.h"
 #include "pmi-server/pmix/direct_modex_request_private.h"
 #include "pmi-server/pmix/events.h"
 #include "pmi-server/pmix/fence_private.h"
@@ -59,6 +60,7 @@ static pmix_status_t client_connected2(const pmix_proc_t *proc, void *client, pm
             upcall_queue_push(log_no_directory(proc, job->tmpdir, errno));
         pthread_mutex_unlock(&host->owner_lock);
     }
+    client_connections_opened(client);
     return set_state(client, PMI_RUNNING);
 }
 

@@ -15,7 +15,10 @@ struct client { /* a task of this node */
     bool watched;      /* fence.c: openpmix will tell when it commits */
     bool watched_again;
     bool committed;
-    bool gone; /* its process */
+    bool gone;               /* its process */
+    atomic_bool dead;        /* it ended badly, and the program goes on: task_death.c */
+    atomic_uint connections; /* whose end openpmix has not read; client_connections.c counts up */
+    double held;             /* openpmix's thread: since when it does not; 0: it need not yet */
     char **environment;
 };
 

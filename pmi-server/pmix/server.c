@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/thread.h"
+#include "pmi-server/pmix/client_connections.h"
 #include "pmi-server/pmix/context.h"
 #include "pmi-server/pmix/direct_modex_serve.h"
 #include "pmi-server/pmix/events.h"
@@ -52,6 +53,11 @@ static const struct pmix_feature features[] = {
      .run = task_exits_look,
      .deadline = task_exits_end,
      .namespace_leaves = task_exits_free},
+    {.name = "task deaths",
+     .run = task_deaths_look,
+     .deadline = task_deaths_end,
+     .namespace_leaves = task_deaths_free},
+    {.name = "client connections", .namespace_left = client_connections_free},
     {.name = "iof", .tools_changed = iof_tools_changed},
     {0},
 };
@@ -140,6 +146,7 @@ static void *host_open(void *arg)
         return NULL;
     }
     upcall_queue_open(start->ops->wake, start->arg);
+    client_connections_ask(task_death_may_be_read);
     pmix_status_t status = server_init(host, config);
     if (status == PMIX_SUCCESS) {
         start->host = host;

@@ -48,6 +48,30 @@ ended() { has_line "$stderr" "tprun: rank 1 on *: killed by signal 9 (Killed)"; 
         equal "$stderr" "tprun: ranks 1-$((others + 1)) on $(hostname): killed by signal 9 (Killed)"
     done
 }
+@test "a task that dies while its server has much of it to read keeps nobody in a fence" {
+    LIMIT=30 bad -137 --on-failure=continue "$PROGRAMS/pmix-bad" die-unread 1000
+    equal "$(sort <<<"$output")" "$(good 0 2 3)"
+    ended
+}
+# Its connection ends 0.3 s before the task does.
+slowly() { bad "$1" --on-failure=continue sh -c '"$@"; status=$?; sleep 0.3; exit $status' sh "$PROGRAMS/pmix-bad" "${@:2}"; }
+@test "a fence that is entered while a task dies, or that lists it as soon as another fence has failed, ends" {
+    local told
+    for i in 1 2 3 4 5; do
+        LIMIT=30 bad -137 --on-failure=continue "$PROGRAMS/pmix-bad" die-listed
+        equal "$(sort <<<"$output")" "$(good 0 2 3)"
+        ended
+    done
+    LIMIT=30 slowly -137 die-listed
+    equal "$(sort <<<"$output")" "$(good 0 2 3)"
+    run --separate-stderr tprun -n 4 --on-failure=continue sh -c '"$@"; status=$?; sleep 0.3; exit $status' sh \
+        "$PROGRAMS/pmix-bad" die-at-once 100000
+    told=$(grep -c 'not so: fence(true) == PMIX_SUCCESS' <<<"$stderr")
+    case $(pmix_major) in
+    5 | 6) [ "$told" -ge 1 ] ;;
+    *) equal "$told" 3 ;;
+    esac
+}
 @test "a task that comes late is waited for" {
     bad -0 "$PROGRAMS/pmix-bad" late
     equal "$(sort <<<"$output")$stderr" "$(good 0 1 2 3)"

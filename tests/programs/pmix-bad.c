@@ -167,13 +167,10 @@ static void die_in_fence(void)
     raise(SIGKILL);
 }
 
-/* With rank 1 as many others as there are to be die at once, who wait in a fence that rank 1 never enters: the
- * server stands still meanwhile, and finds all of their connections closed in one look. */
-static void die_together(void)
+/* The server stands still until 0.6 s from now. */
+static void stop_server(void)
 {
     pid_t server = getppid();
-    meet();
-    usleep(300000);
     kill(server, SIGSTOP);
     if (fork() == 0) {
         for (int fd = 3; fd < 256; fd++)
@@ -182,7 +179,43 @@ static void die_together(void)
         kill(server, SIGCONT);
         _exit(0);
     }
+}
+
+/* With rank 1 as many others as there are to be die at once, who wait in a fence that rank 1 never enters: the
+ * server stands still meanwhile, and finds all of their connections closed in one look. */
+static void die_together(void)
+{
+    meet();
+    usleep(300000);
+    stop_server();
     usleep(100000);
+    raise(SIGKILL);
+}
+
+static void heed(size_t handler, pmix_status_t status, const pmix_proc_t *source,
+                 pmix_info_t *infos, size_t ninfos, pmix_info_t *results, size_t nresults,
+                 pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)handler, (void)status, (void)source, (void)infos, (void)ninfos;
+    (void)results, (void)nresults;
+    done(PMIX_SUCCESS, NULL, 0, NULL, NULL, arg);
+}
+
+/* The end of its connection comes after much that the server has yet to read, one message in each turn of its loop,
+ * and answers none of. */
+static void die_unread(void)
+{
+    static size_t handlers[1000];
+    for (long i = 0; i < number; i++) {
+        pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - (int)i;
+        handlers[i] = (size_t)PMIx_Register_event_handler(&code, 1, NULL, 0, heed, NULL, NULL);
+    }
+    meet();
+    usleep(300000);
+    stop_server();
+    for (long i = 0; i < number; i++)
+        PMIx_Deregister_event_handler(handlers[i], answer_fence, NULL);
+    usleep(200000);
     raise(SIGKILL);
 }
 
@@ -195,6 +228,43 @@ static void wait_for_the_dead(void)
         raise(SIGKILL);
     }
     fence(false); /* openpmix does not tell all of them that it failed (pmix-versions.h) */
+}
+
+static void meet_again(void)
+{
+    meet();
+    fence(false); /* it fails, or does not: see wait_for_the_dead() */
+}
+
+/* As soon as a fence has told them of a death, in one that lists the dead. */
+static void list_the_dead(void)
+{
+    uint32_t all[64];
+    for (uint32_t rank = 0; rank < size; rank++)
+        all[rank] = rank;
+    meet();
+    fence(false);
+    fence_of(me.nspace, size, all, false);
+}
+
+static void die_at_once(void)
+{
+    meet();
+    raise(SIGKILL);
+}
+
+static void meet_soon(void)
+{
+    meet();
+    usleep((useconds_t)number);
+    NEED(fence(true) == PMIX_SUCCESS);
+}
+
+static void die_in_time(void)
+{
+    meet();
+    usleep(100000);
+    raise(SIGKILL);
 }
 
 static void die_in_put(void)
@@ -400,6 +470,9 @@ static const struct {
     {"die-in-put", die_in_put, be_good},
     {"die-before-all", die_in_get, meet},
     {"die-together", die_together, wait_for_the_dead},
+    {"die-listed", die_in_time, list_the_dead},
+    {"die-at-once", die_at_once, meet_soon},
+    {"die-unread", die_unread, meet_again},
     {"late", wait_for_all, wait_for_all},
     {"ask-wrongly", ask_wrongly, be_good},
     {"ask-nobody", ask_nobody, wait_and_get},
