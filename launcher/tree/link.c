@@ -40,6 +40,7 @@ struct link {
     bool shutting;      /* nothing more is taken to be sent */
     bool *freed;        /* set when the owner frees the link inside a callback */
     struct error why;
+    size_t bound; /* bytes of a frame that is not whole, and of answers that are not read */
     double timeout;
     unsigned unheard; /* pulses since the last byte: time in which this process was stopped
                          itself does not count */
@@ -211,11 +212,21 @@ void link_consumed(struct link *link, size_t bytes)
 
 /* ---- receiving ---- */
 
+static void link_fail_bound(struct link *link)
+{
+    error_set(&link->why, "more than %zu bytes are waiting", link->bound);
+    link_fail(link);
+}
+
 static void link_answer_ping(struct link *link, const struct frame *frame)
 {
     unsigned char bytes[16];
     if (frame->len != 8)
         return;
+    if (link->sending.len > link->bound) {
+        link_fail_bound(link);
+        return;
+    }
     memcpy(bytes, frame->bytes, 8);
     frame_put_u64(bytes + 8, clock_monotonic_ns());
     struct frame pong = {.type = FRAME_PONG, .bytes = bytes, .len = 16};
@@ -334,7 +345,11 @@ static void link_readable(struct ev_loop *loop, ev_io *io, int events)
     }
     link->unheard = 0;
     buf_added(&link->received, (size_t)n);
-    if (link_parse(link) && link->sending.len)
+    if (!link_parse(link))
+        return;
+    if (link->received.len > link->bound)
+        link_fail_bound(link);
+    else if (link->sending.len)
         link_write(link);
 }
 
@@ -397,6 +412,7 @@ struct link *link_new(struct ev_loop *loop, int in, int out, const struct link_o
     link->credit = LINK_WINDOW;
     link->timeout = INFINITY;
     link->best_trip = UINT64_MAX;
+    link->bound = SIZE_MAX;
     set_nonblocking(in);
     if (out != in)
         set_nonblocking(out);
@@ -424,6 +440,11 @@ void link_free(struct link *link)
     buf_free(&link->waiting);
     error_clear(&link->why);
     free(link);
+}
+
+void link_bound(struct link *link, size_t bytes)
+{
+    link->bound = bytes;
 }
 
 void link_expect_greeting(struct link *link)
