@@ -11,6 +11,7 @@ liblauncher_a_SOURCES = \
     launcher/process/user_namespace.c launcher/process/user_namespace.h \
     launcher/process/owned_directory.c launcher/process/owned_directory.h \
     launcher/process/process.c launcher/process/process.h \
+    launcher/process/process_sample.c launcher/process/process_sample.h \
     launcher/process/process_set.c launcher/process/process_set.h \
     launcher/process/process_usage.c launcher/process/process_usage.h \
     launcher/process/program_path.c launcher/process/program_path.h \
@@ -101,6 +102,7 @@ liblauncher_a_SOURCES = \
     launcher/program/fence.c launcher/program/fence.h \
     launcher/program/graceful_stop.c launcher/program/graceful_stop.h \
     launcher/program/group_start.c launcher/program/group_start.h \
+    launcher/program/inquiries.c launcher/program/inquiries.h \
     launcher/program/names.c launcher/program/names.h \
     launcher/program/no_pmi.c launcher/program/no_pmi.h \
     launcher/program/outcome.c launcher/program/outcome.h \
@@ -121,6 +123,7 @@ liblauncher_a_SOURCES = \
     launcher/program/time_limit.c launcher/program/time_limit.h \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
     launcher/protocol/hello.c launcher/protocol/hello.h \
+    launcher/protocol/inquiry.c launcher/protocol/inquiry.h \
     launcher/protocol/launch.c launcher/protocol/launch.h \
     launcher/protocol/launch_read.c \
     launcher/protocol/pair.c launcher/protocol/pair.h \

@@ -291,6 +291,22 @@ struct task_info *local_group_states(const struct local_group *group)
     return states;
 }
 
+void local_group_add_tasks(const struct local_group *group, const struct idset *ranks,
+                           struct inquiry_answer *answer)
+{
+    for (uint32_t i = 0; i < group->ntasks; i++) {
+        const struct local_task *task = &group->tasks[i];
+        uint32_t rank = local_task_rank(task);
+        if (ranks && !idset_has(ranks, rank))
+            continue;
+        if (task->pid > 0)
+            inquiry_answer_add(answer,
+                               &(struct task_sample){.rank = rank, .pid = (uint32_t)task->pid});
+        else if (!task->started && group->phase < GROUP_RUNNING)
+            idset_add(answer->waiting, rank);
+    }
+}
+
 /* ---- its start ---- */
 
 static bool start_reads(void *owner, uint32_t task)

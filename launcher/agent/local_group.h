@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "launcher/agent/local_services.h"
+#include "launcher/protocol/inquiry.h"
 
 struct local_group;
 
@@ -95,5 +96,8 @@ void local_group_pmix_failed(struct local_group *group, const struct error *err)
 /* Whether PMIx calls it so, and the states of its tasks; the caller frees. */
 bool local_group_is_named(const struct local_group *group, const char *job);
 struct task_info *local_group_states(const struct local_group *group);
+/* Add those of these ranks of the program (NULL: all) that run, or that wait to be started. */
+void local_group_add_tasks(const struct local_group *group, const struct idset *ranks,
+                           struct inquiry_answer *answer);
 
 #endif

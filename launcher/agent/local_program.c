@@ -8,6 +8,8 @@
 #include "launcher/agent/cpu_quota.h"
 #include "launcher/agent/host_register.h"
 #include "launcher/agent/local_group.h"
+#include "launcher/process/process_sample.h"
+#include "launcher/protocol/inquiry.h"
 #include "launcher/task/task_start.h"
 #include "pmi-server/protocol/task_states.h"
 
@@ -287,6 +289,67 @@ static void program_on_signal(struct local_program *program, const struct frame 
         task_termination_count_down(program->services.termination);
 }
 
+/* All tasks are to end, as by FRAME_SIGNAL: those that are not started hear it when they are. */
+static void owe_end(struct local_program *program, int number)
+{
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        local_group_owe_signal(item->group, number);
+    task_termination_count_down(program->services.termination);
+}
+
+/* One signal for each process, or one look at each, however many tasks there are. */
+static void inquire(struct local_program *program, const struct inquiry *inquiry,
+                    struct inquiry_answer *answer)
+{
+    struct task_signals *signals = program->services.signals;
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        local_group_add_tasks(item->group, inquiry->ranks, answer);
+    inquiry_answer_sort(answer);
+    pid_t *pids = mem_array(answer->ntasks, sizeof(*pids));
+    for (size_t i = 0; i < answer->ntasks; i++)
+        pids[i] = (pid_t)answer->tasks[i].pid;
+    if (inquiry->signal) {
+        task_signals_send_tasks(signals, pids, answer->ntasks, inquiry->signal);
+    } else {
+        struct process_set set = {0};
+        struct process_sample *samples = mem_array(answer->ntasks, sizeof(*samples));
+        task_signals_list(signals, &set);
+        process_sample_groups(&set, pids, answer->ntasks, samples);
+        for (size_t i = 0; i < answer->ntasks; i++) {
+            answer->tasks[i].state = samples[i].state;
+            answer->tasks[i].cpu_ms = samples[i].cpu_ms;
+            answer->tasks[i].memory_kib = samples[i].memory_kib;
+        }
+        process_set_clear(&set);
+        free(samples);
+    }
+    free(pids);
+}
+
+static void program_on_inquiry(struct local_program *program, const struct frame *frame)
+{
+    struct uplink *uplink = program->services.uplink;
+    struct inquiry inquiry = {0};
+    json_t *value = frame_json(frame, NULL);
+    bool good = value && inquiry_from_json(&inquiry, value, NULL) == 0;
+    if (good)
+        downlink_send_nodes(program->services.downlink, inquiry.nodes, frame);
+    if (good && idset_has(inquiry.nodes, uplink_node(uplink))) {
+        struct inquiry_answer answer = {.waiting = idset_new()};
+        inquire(program, &inquiry, &answer);
+        if (inquiry.asks_for_end)
+            owe_end(program, inquiry.signal);
+        uplink_send_json(uplink,
+                         (struct frame){.type = FRAME_INQUIRY_ANSWER,
+                                        .node = uplink_node(uplink),
+                                        .rank = frame->rank},
+                         inquiry_answer_to_json(&answer, !inquiry.signal));
+        inquiry_answer_clear(&answer);
+    }
+    inquiry_clear(&inquiry);
+    json_decref(value);
+}
+
 static void program_on_terminate(struct local_program *program, const struct frame *frame)
 {
     struct local_group *group = find_group(program, frame->group);
@@ -337,7 +400,7 @@ static void (*const from_above[FRAME_NTYPES])(struct local_program *, const stru
     [FRAME_STDIN] = program_on_stdin,           [FRAME_STDIN_END] = program_on_stdin,
     [FRAME_FENCE_DOWN] = program_on_fence_down, [FRAME_MISSING] = program_on_missing,
     [FRAME_ANSWER] = program_on_answer,         [FRAME_POST] = program_on_post_frame,
-    [FRAME_SERVICE] = program_on_service,
+    [FRAME_SERVICE] = program_on_service,       [FRAME_INQUIRY] = program_on_inquiry,
 };
 
 void local_program_from_above(struct local_program *program, const struct frame *frame)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "launcher/process/process_set.h"
 
 struct task_signals {
     const struct downlink *downlink;
@@ -109,6 +108,23 @@ void task_signals_send(struct task_signals *signals, pid_t task, int number)
     if (number == SIGTERM)
         remember_term(signals, &set);
     process_set_clear(&set);
+}
+
+void task_signals_send_tasks(struct task_signals *signals, const pid_t *tasks, size_t count,
+                             int number)
+{
+    struct process_set set = {0};
+    list_processes(signals, true, &set);
+    process_set_keep_groups(&set, tasks, count);
+    process_set_signal(&set, NULL, number);
+    if (number == SIGTERM)
+        remember_term(signals, &set);
+    process_set_clear(&set);
+}
+
+void task_signals_list(const struct task_signals *signals, struct process_set *set)
+{
+    list_processes(signals, true, set);
 }
 
 void task_signals_kill_groups(struct task_signals *signals, const pid_t *tasks, size_t count)

@@ -12,6 +12,7 @@
 
 #include "launcher/agent/downlink.h"
 #include "launcher/process/cgroup.h"
+#include "launcher/process/process_set.h"
 
 #define TASK_SIGNALS_STARTING_MAX 8
 
@@ -30,6 +31,11 @@ void task_signals_terminate(
 void task_signals_kill(struct task_signals *signals);
 /* To one task, with what it forked into its process group; pid 0: it has none. */
 void task_signals_send(struct task_signals *signals, pid_t task, int number);
+/* To these tasks, each with its process group, as their user wants it: also to who heard it before. */
+void task_signals_send_tasks(struct task_signals *signals, const pid_t *tasks, size_t count,
+                             int number);
+/* All that they would be sent to, added to the set. */
+void task_signals_list(const struct task_signals *signals, struct process_set *set);
 void task_signals_kill_groups(struct task_signals *signals, const pid_t *tasks, size_t count);
 /* Who is there, by pid and name; caller frees. */
 char *task_signals_survivors(const struct task_signals *signals);

@@ -125,14 +125,12 @@ static void graceful_stop_start_waiting(struct graceful_stop *stop, const char *
     ev_timer_start(stop->loop, &stop->say);
 }
 
-void graceful_stop_signal(struct graceful_stop *stop, int number, char *before, const char *after)
+void graceful_stop_expect(struct graceful_stop *stop, int number, char *before, const char *after)
 {
     if (!stop) {
         free(before);
         return;
     }
-    struct frame frame = {
-        .type = FRAME_SIGNAL, .flags = (uint16_t)number, .rank = FRAME_SIGNAL_END};
     graceful_stop_begin(stop, number);
     free(stop->before);
     stop->before = before;
@@ -142,7 +140,15 @@ void graceful_stop_signal(struct graceful_stop *stop, int number, char *before, 
     ev_timer_stop(stop->loop, &stop->answer);
     ev_timer_set(&stop->answer, ANSWER_PATIENCE, 0);
     ev_timer_start(stop->loop, &stop->answer);
-    tree_send(stop->tree, &frame);
+}
+
+void graceful_stop_signal(struct graceful_stop *stop, int number, char *before, const char *after)
+{
+    struct frame frame = {
+        .type = FRAME_SIGNAL, .flags = (uint16_t)number, .rank = FRAME_SIGNAL_END};
+    graceful_stop_expect(stop, number, before, after);
+    if (stop)
+        tree_send(stop->tree, &frame);
 }
 
 void graceful_stop_terminated(struct graceful_stop *stop, const char *reason, double grace)

@@ -31,6 +31,8 @@ void graceful_stop_free(struct graceful_stop *stop); /* NULL is fine, as for eac
 /* Send all tasks this signal, and show a line: `before` (taken over; NULL: no line), "sent SIGTERM to 8
  * tasks" and `after` (static). How many they are agents say, or after a moment the plan. */
 void graceful_stop_signal(struct graceful_stop *stop, int number, char *before, const char *after);
+/* The same where they are sent it otherwise. */
+void graceful_stop_expect(struct graceful_stop *stop, int number, char *before, const char *after);
 /* The program is being ended: they were sent SIGTERM, and have this much time. Who is waited for is
  * shown after `reason` (static). */
 void graceful_stop_terminated(struct graceful_stop *stop, const char *reason, double grace);

@@ -102,6 +102,7 @@ static void program_finish(struct program *program)
     program_termination_stop(program->termination);
     program_claim_stop(program->claim);
     graceful_stop_over(program->stop);
+    inquiries_settle(program->inquiries);
     tree_end(program->tree, program->gone_patience);
 }
 
@@ -129,6 +130,8 @@ static void log_transition(struct program *program, enum program_event event,
                                     (json_int_t)layout->nnodes));
     } else if (change.action == PROGRAM_END_TASKS) {
         context = json_pack("{s:f}", "grace", grace);
+        if (program->ended_by)
+            json_object_set_new(context, "who", frame_text(program->ended_by));
     } else if (change.action == PROGRAM_FINISH) {
         name = "finish";
     }
@@ -485,6 +488,13 @@ static double on_time_left(void *owner)
 
 static const struct program_service_ops service_ops = {on_time_left, program_on_say};
 
+/* ---- questions of commands ---- */
+
+static void program_send_inquiry(void *arg, const struct idset *nodes, const struct frame *frame)
+{
+    tree_send_nodes(((struct program *)arg)->tree, nodes, frame);
+}
+
 /* ---- life ---- */
 
 struct program *program_new(struct ev_loop *loop, const struct spec *spec, struct tree *tree,
@@ -508,6 +518,7 @@ struct program *program_new(struct ev_loop *loop, const struct spec *spec, struc
     program->termination =
         program_termination_new(loop, tree, program->groups, &termination_ops, program);
     program->start = program_start_new(loop, spec, tree, bootstrap, local, &start_ops, program);
+    program->inquiries = inquiries_new(loop, program_send_inquiry, program);
     return program;
 }
 
@@ -567,6 +578,13 @@ int program_outcome(const struct program *program, struct buf *lines)
     return status;
 }
 
+int program_directory(const struct program *program)
+{
+    const struct resources *resources = program_start_resources(program->start);
+    const struct ledger_entry *entry = resources ? resources_entry(resources) : NULL;
+    return entry ? entry_dir(entry) : -1;
+}
+
 void program_report(struct program *program, const char *line)
 {
     outcome_always(program->outcome, UINT64_MAX, ERROR_REFUSED, line);
@@ -582,6 +600,7 @@ void program_free(struct program *program)
 {
     if (!program)
         return;
+    inquiries_free(program->inquiries);
     task_requests_free(program->requests);
     spawns_free(program->spawns);
     program_claim_free(program->claim);

@@ -76,6 +76,8 @@ int program_outcome(const struct program *program, struct buf *lines);
  * is. Borrowed, after program_end(). */
 const char *program_completed_due(const struct program *program, const char **instance_id);
 
+/* Its directory in the instance, borrowed; -1: it has none yet. Not after program_end(). */
+int program_directory(const struct program *program);
 /* Name of a node of the tree; NULL: there is no such node. */
 const char *program_host_name(const struct program *program, uint32_t node);
 

@@ -109,6 +109,13 @@ static void on_running(struct program *program, uint32_t child, const struct fra
     graceful_stop_count(program->stop, frame);
 }
 
+static void on_inquiry_answer(struct program *program, uint32_t child, const struct frame *frame,
+                              const json_t *value)
+{
+    (void)child;
+    inquiries_answer(program->inquiries, frame, value);
+}
+
 /* ---- PMI ---- */
 
 static void on_fence_up(struct program *program, uint32_t child, const struct frame *frame,
@@ -183,10 +190,19 @@ static void on_hello(struct program *program, uint32_t child, const struct frame
 
 static void (*const takers[])(struct program *program, uint32_t child, const struct frame *frame,
                               const json_t *value) = {
-    [FRAME_HELLO] = on_hello,       [FRAME_PREPARED] = on_prepared,  [FRAME_STARTED] = on_started,
-    [FRAME_ASK] = on_ask,           [FRAME_OUTPUT] = on_task_output, [FRAME_ENDED] = on_ended,
-    [FRAME_POST] = on_post,         [FRAME_SERVICE] = on_service,    [FRAME_DONE] = on_done,
-    [FRAME_FENCE_UP] = on_fence_up, [FRAME_MISSING] = on_missing,    [FRAME_RUNNING] = on_running,
+    [FRAME_HELLO] = on_hello,
+    [FRAME_PREPARED] = on_prepared,
+    [FRAME_STARTED] = on_started,
+    [FRAME_ASK] = on_ask,
+    [FRAME_OUTPUT] = on_task_output,
+    [FRAME_ENDED] = on_ended,
+    [FRAME_POST] = on_post,
+    [FRAME_SERVICE] = on_service,
+    [FRAME_DONE] = on_done,
+    [FRAME_FENCE_UP] = on_fence_up,
+    [FRAME_MISSING] = on_missing,
+    [FRAME_RUNNING] = on_running,
+    [FRAME_INQUIRY_ANSWER] = on_inquiry_answer,
 };
 
 void program_frame(struct program *program, uint32_t child, const struct frame *frame,
@@ -223,8 +239,7 @@ static void idle_lost(struct program *program, const struct idset *nodes, const 
     tree_forget(program->tree, nodes);
 }
 
-/* As text (RFC 29). */
-static json_t *lost_hosts(const struct program *program, const struct idset *nodes)
+char *program_hosts_text(const struct program *program, const struct idset *nodes)
 {
     struct hostlist *hosts = hostlist_new();
     IDSET_FOREACH(node, nodes)
@@ -233,10 +248,8 @@ static json_t *lost_hosts(const struct program *program, const struct idset *nod
             hostlist_append(hosts, program_host_name(program, node));
     }
     char *text = hostlist_encode(hosts);
-    json_t *value = json_string(text);
-    free(text);
     hostlist_free(hosts);
-    return value;
+    return text;
 }
 
 void program_nodes_lost(struct program *program, const char *host, const struct idset *nodes,
@@ -261,11 +274,13 @@ void program_nodes_lost(struct program *program, const char *host, const struct 
     /* Its tasks' peers may hear of it before tprun does, and abort; one is enough to say. */
     (first ? outcome_always : outcome_other)(program->outcome, clock_monotonic_ns(), ERROR_REFUSED,
                                              buf_text(&line));
+    char *hosts = program_hosts_text(program, nodes);
     program_log_event(program->log, "nodes-lost",
-                      json_pack("{s:o, s:o}", "hosts", lost_hosts(program, nodes), "why",
-                                frame_text(buf_text(&line))));
+                      json_pack("{s:s, s:o}", "hosts", hosts, "why", frame_text(buf_text(&line))));
     program_log_write(program->log);
+    free(hosts);
     buf_free(&line);
+    inquiries_lost(program->inquiries, nodes);
     program_service_lost(program->service, nodes);
     for (struct task_group *group = task_groups_first(program->groups); group;
          group = task_group_next(group))

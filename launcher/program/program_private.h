@@ -5,6 +5,7 @@
 #define LAUNCHER_PROGRAM_PROGRAM_PRIVATE_H
 
 #include "launcher/program/graceful_stop.h"
+#include "launcher/program/inquiries.h"
 #include "launcher/program/no_pmi.h"
 #include "launcher/program/outcome.h"
 #include "launcher/program/program.h"
@@ -39,6 +40,8 @@ struct program {
     struct graceful_stop *stop;
     struct idset *starting;    /* nodes of its first tasks that have not started them */
     struct idset *input_nodes; /* of the tree: where stdin is read */
+    struct inquiries *inquiries;
+    const char *ended_by; /* a command that orders the end at this moment; NULL: none does */
 };
 
 /* The only place where the state is changed. `grace` (s) is that of PROGRAM_TERMINATE. */
@@ -52,5 +55,8 @@ void program_task_ended(struct program *program, const struct task_group *group,
 void program_check_groups(struct program *program);
 bool program_is_live(
     const struct program *program); /* its tasks were launched, and it is not over */
+
+/* Names of nodes of the tree as text (RFC 29); caller frees. */
+char *program_hosts_text(const struct program *program, const struct idset *nodes);
 
 #endif

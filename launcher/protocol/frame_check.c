@@ -123,6 +123,15 @@ static int check_ask(const json_t *value, const struct frame_check_limits *limit
                : 0;
 }
 
+static int check_inquiry_answer(const json_t *value, const struct frame_check_limits *limits,
+                                struct error *err)
+{
+    const json_t *waiting = json_object_get(value, "waiting");
+    if (check_set(json_object_get(value, "ranks"), limits->nranks, "ranks", err) < 0)
+        return -1;
+    return waiting ? check_set(waiting, limits->nranks, "waiting ranks", err) : 0;
+}
+
 /* What `rank` of the header is. */
 enum header_rank { RANK_FREE, RANK_OF_PROGRAM, COUNT_OF_RANKS, RANK_OF_GROUP, NODE_OF_GROUP };
 
@@ -145,6 +154,7 @@ static const struct {
     [FRAME_PREPARED] = {.check = check_prepared},
     [FRAME_STARTED] = {.empty = true, .check = check_started},
     [FRAME_ASK] = {.check = check_ask},
+    [FRAME_INQUIRY_ANSWER] = {.check = check_inquiry_answer},
 };
 
 static int check_header(const struct frame *frame, const struct frame_check_limits *limits,

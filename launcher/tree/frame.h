@@ -41,9 +41,11 @@ enum frame_type {
     FRAME_STDIN,      /* bulk; bytes for the tasks that read input */
     FRAME_STDIN_END,  /* bulk */
     FRAME_FENCE_DOWN, /* group; u64 id, then bytes */
-    FRAME_CALL,   /* JSON: in place of a welcome, to an agent that is to connect to its parent: see
+    FRAME_CALL,    /* JSON: in place of a welcome, to an agent that is to connect to its parent: see
                          launcher/tree/connect_back.h */
-    FRAME_ANSWER, /* to a FRAME_ASK of this node and number; JSON */
+    FRAME_ANSWER,  /* to a FRAME_ASK of this node and number; JSON */
+    FRAME_INQUIRY, /* a question about tasks, or a signal for some; rank: its number; JSON: see
+                      launcher/protocol/inquiry.h */
     /* up the tree; node: the agent it is from */
     FRAME_HELLO,     /* JSON: version, topology or its digest */
     FRAME_UNREACHED, /* JSON: a host that did not start: stage, text; node: which */
@@ -72,12 +74,15 @@ enum frame_type {
     FRAME_RUNNING,   /* after FRAME_SIGNAL or FRAME_TERMINATE; rank: how many tasks run on the node;
                         flags: FRAME_RUNNING_FIRST: when it came */
     FRAME_SURVIVORS, /* text: what SIGKILL does not end on the node; it is not waited for */
+    FRAME_INQUIRY_ANSWER, /* of this node to the FRAME_INQUIRY with the number `rank`; JSON */
     /* manager to front end */
     FRAME_SHOW,     /* text; flags: FRAME_STDERR */
     FRAME_PROGRESS, /* JSON: of a start that takes long, how many hosts of how many were reached, and
                        which are missing; whatever is shown next takes its place */
     FRAME_MAPPED,   /* JSON: program, ntasks, hosts, taskmap */
     FRAME_END,      /* bulk; JSON: status, messages */
+    /* between the manager and who connects to its control socket */
+    FRAME_CONTROL, /* JSON: a request, see launcher/protocol/control_request.h; and its answer */
     FRAME_NTYPES
 };
 
