@@ -110,6 +110,7 @@ liblauncher_a_SOURCES = \
     launcher/program/predecessors.c launcher/program/predecessors.h \
     launcher/program/program_check.c launcher/program/program_check.h \
     launcher/program/program_claim.c launcher/program/program_claim.h \
+    launcher/program/program_control.c launcher/program/program_control.h \
     launcher/program/program_frames.c launcher/program/program_private.h \
     launcher/program/program_log.c launcher/program/program_log.h \
     launcher/program/run_report.c launcher/program/run_report.h \
@@ -121,6 +122,8 @@ liblauncher_a_SOURCES = \
     launcher/program/task_group.c launcher/program/task_group.h \
     launcher/program/task_requests.c launcher/program/task_requests.h \
     launcher/program/time_limit.c launcher/program/time_limit.h \
+    launcher/protocol/control_answer.c launcher/protocol/control_answer.h \
+    launcher/protocol/control_request.c launcher/protocol/control_request.h \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
     launcher/protocol/hello.c launcher/protocol/hello.h \
     launcher/protocol/inquiry.c launcher/protocol/inquiry.h \
@@ -183,6 +186,11 @@ liblauncher_a_SOURCES = \
     launcher/plan/spawn_hosts.c launcher/plan/spawn_hosts.h \
     launcher/plan/spawn_plan.c launcher/plan/spawn_plan.h \
     launcher/plan/spawn_spec.c launcher/plan/spawn_spec.h \
+    launcher/control/authorize.c launcher/control/authorize.h \
+    launcher/control/control_address.c launcher/control/control_address.h \
+    launcher/control/control_client.c launcher/control/control_client.h \
+    launcher/control/control_socket.c launcher/control/control_socket.h \
+    launcher/manager/manager_control.c launcher/manager/manager_control.h \
     launcher/manager/manager.c launcher/manager/manager.h \
     launcher/manager/viewer.c launcher/manager/viewer.h \
     launcher/command/method.c launcher/command/method.h \

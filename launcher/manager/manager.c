@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/linkage/part_linkage.h"
+#include "launcher/manager/manager_control.h"
 #include "launcher/manager/viewer.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
@@ -33,6 +34,7 @@ struct manager {
     size_t nprograms;
     struct viewer **viewers; /* one today, who started the program: output goes to it alone */
     size_t nviewers;
+    struct manager_control *control; /* of the first program */
     struct tree *tree;
     struct local_topology *local;
     struct host_bootstrap *bootstrap;
@@ -93,6 +95,7 @@ static void manager_on_mapped(void *owner, const json_t *table)
     struct manager *manager = owner;
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_send(manager->viewers[i], FRAME_MAPPED, table);
+    manager_control_launched(manager->control);
 }
 
 static const struct program_ops manager_program_ops = {
@@ -291,6 +294,7 @@ static void on_tree_empty(void *arg)
     scratch_directory_remove(manager->scratch);
     if (manager->agent_lost)
         agent_sweep();
+    manager_control_shut(manager->control);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_end(manager->programs[i]);
     if (!is_watched(manager)) {
@@ -319,6 +323,7 @@ static int agent_here(void *arg, int fd)
     ev_loop_destroy(manager->loop);
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_disown(manager->viewers[i]);
+    manager_control_disown(manager->control);
     tree_disown(manager->tree);
     return agent_run(&config, NULL);
 }
@@ -374,6 +379,7 @@ static void manager_close(struct manager *manager)
     tree_free(manager->tree);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_free(manager->programs[i]);
+    manager_control_free(manager->control);
     host_bootstrap_free(manager->bootstrap);
     local_topology_free(manager->local);
     for (size_t i = 0; i < manager->nviewers; i++)
@@ -410,6 +416,8 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     manager.programs[manager.nprograms++] =
         program_new(manager.loop, spec, manager.tree, manager.bootstrap, manager.local, patience,
                     &manager_program_ops, &manager);
+    manager.control =
+        manager_control_new(manager.loop, manager.programs[0], manager_on_note, &manager);
     program_begin(manager.programs[0]);
     ev_run(manager.loop, 0);
     manager_close(&manager);

@@ -1,0 +1,43 @@
+/*
+ * control_socket - the manager's side of a program's control socket: the file "control" in the program's directory,
+ * where commands connect, send one request and get one answer (frames, see control_request.h).
+ *
+ * Clients are not trusted to behave. Each has a time to say its request and to take its answer, and a bound of
+ * bytes; there are only so many at once, of which the oldest without a request goes first. Those of other users are refused.
+ * All callbacks come from the loop.
+ */
+#ifndef LAUNCHER_CONTROL_CONTROL_SOCKET_H
+#define LAUNCHER_CONTROL_CONTROL_SOCKET_H
+
+#include <ev.h>
+
+#include "base/error.h"
+#include "launcher/protocol/control_answer.h"
+#include "launcher/protocol/control_request.h"
+#include "launcher/tree/frame.h"
+
+#define CONTROL_NAME "control" /* in the directory of a program */
+
+struct control_socket;
+struct control_peer;
+
+struct control_socket_ops {
+    /* A client that is allowed to wants this, and gets one control_peer_answer(), now or later: the
+     * client is there until then, and if need be until the socket is freed. `who` is who it is, "tpctl (pid 4711)";
+     * both are borrowed. */
+    void (*request)(void *owner, struct control_peer *peer, const struct control_request *request,
+                    const char *who);
+};
+
+/* Listen in the directory (borrowed). What is there under the name is replaced. NULL with a sentence. */
+struct control_socket *control_socket_open(struct ev_loop *loop, int dir,
+                                           const struct control_socket_ops *ops, void *owner,
+                                           struct error *err);
+/* Nobody may connect any more, and the file is removed. Clients stay. */
+void control_socket_shut(struct control_socket *control);
+void control_socket_free(struct control_socket *control);   /* NULL is fine */
+void control_socket_disown(struct control_socket *control); /* in a forked child; NULL is fine */
+
+void control_peer_answer(struct control_peer *peer, const struct control_answer *answer);
+
+#endif
