@@ -33,6 +33,8 @@ check_PROGRAMS += \
     tests/unit/test-completed \
     tests/unit/test-connect-back \
     tests/unit/test-constraint \
+    tests/unit/test-control-request \
+    tests/unit/test-control-socket \
     tests/unit/test-count \
     tests/unit/test-descendants \
     tests/unit/test-directory \
@@ -57,6 +59,7 @@ check_PROGRAMS += \
     tests/unit/test-hostfile \
     tests/unit/test-hostlist \
     tests/unit/test-idset \
+    tests/unit/test-inquiries \
     tests/unit/test-kvs \
     tests/unit/test-lama \
     tests/unit/test-launch \
@@ -169,6 +172,8 @@ tests_unit_test_command_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_completed_LDADD = $(UNIT_LIBS)
 tests_unit_test_connect_back_LDADD = $(UNIT_LIBS)
 tests_unit_test_constraint_LDADD = $(UNIT_LIBS)
+tests_unit_test_control_request_LDADD = $(UNIT_LIBS)
+tests_unit_test_control_socket_LDADD = $(UNIT_LIBS)
 tests_unit_test_count_LDADD = $(UNIT_LIBS)
 tests_unit_test_descendants_LDADD = $(UNIT_LIBS)
 tests_unit_test_directory_LDADD = $(UNIT_LIBS)
@@ -193,6 +198,7 @@ tests_unit_test_host_table_LDADD = $(UNIT_LIBS)
 tests_unit_test_hostfile_LDADD = $(UNIT_LIBS)
 tests_unit_test_hostlist_LDADD = $(UNIT_LIBS)
 tests_unit_test_idset_LDADD = $(UNIT_LIBS)
+tests_unit_test_inquiries_LDADD = $(UNIT_LIBS)
 tests_unit_test_kvs_LDADD = $(UNIT_LIBS)
 tests_unit_test_lama_LDADD = $(UNIT_LIBS)
 tests_unit_test_launch_LDADD = $(UNIT_LIBS)
@@ -306,6 +312,7 @@ noinst_PROGRAMS += \
     tests/fuzz/fuzz-claims \
     tests/fuzz/fuzz-constraint \
     tests/fuzz/fuzz-context-record \
+    tests/fuzz/fuzz-control-request \
     tests/fuzz/fuzz-event-log \
     tests/fuzz/fuzz-frame-check \
     tests/fuzz/fuzz-frame \
@@ -338,6 +345,7 @@ tests_fuzz_fuzz_cgroup_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_claims_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_constraint_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_context_record_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_control_request_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_event_log_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_frame_check_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_frame_LDFLAGS = $(FUZZER_FLAGS)

@@ -25,7 +25,7 @@ struct inquiries {
     struct ev_loop *loop;
     void (*send)(void *arg, const struct idset *nodes, const struct frame *frame);
     void *arg;
-    struct open_inquiry *first;
+    struct open_inquiry *first; /* the oldest */
     uint32_t next_number;
 };
 
@@ -87,15 +87,16 @@ static void inquiry_check(struct open_inquiry *open)
 void inquiries_ask(struct inquiries *inquiries, const struct inquiry *inquiry, double patience,
                    inquiry_done_fn *done, void *owner)
 {
-    struct open_inquiry *open = mem_alloc(sizeof(*open));
-    *open = (struct open_inquiry){.next = inquiries->first,
-                                  .inquiries = inquiries,
+    struct open_inquiry *open = mem_alloc(sizeof(*open)), **last = &inquiries->first;
+    *open = (struct open_inquiry){.inquiries = inquiries,
                                   .number = inquiries->next_number++,
                                   .unheard = idset_copy(inquiry->nodes),
                                   .lost = idset_new(),
                                   .done = done,
                                   .owner = owner};
-    inquiries->first = open;
+    while (*last)
+        last = &(*last)->next;
+    *last = open;
     ev_timer_init(&open->patience, inquiry_on_patience, patience, 0);
     open->patience.data = open;
     ev_timer_start(inquiries->loop, &open->patience);
