@@ -114,7 +114,9 @@ static void answer_missed(const struct signal_order *order, const struct inquiry
     idset_remove_set(left, waiting);
     idset_remove_set(left, unheard);
     control_answer_miss(answer, idset_copy(waiting), "not started yet");
-    control_answer_miss(answer, unheard, "on hosts that did not answer");
+    char *silent = mem_format("no answer in time from %s", answer->silent ?: "its host");
+    control_answer_miss(answer, unheard, silent);
+    free(silent);
     control_answer_miss(answer, left, "ended");
 }
 
