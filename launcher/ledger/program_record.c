@@ -396,6 +396,7 @@ static bool on_complete(struct program_record *record, const struct event *event
 {
     uint32_t status;
     record_over(record, event);
+    record->is_left = json_is_true(json_object_get(event->context, "left"));
     if (!context_number(event->context, "status", 255, &status))
         return false;
     record->status = (int)status;

@@ -55,6 +55,7 @@ struct record_group {
 struct program_record {
     enum record_state state;
     bool is_lost;                 /* its manager was gone before it was complete */
+    bool is_left;                 /* something of it may be left: it could not all be ended */
     double t_new, t_start, t_end; /* 0: not yet */
     int status;                   /* exit status; -1: none is known */
     char *id;                     /* or NULL, as the next two */

@@ -450,6 +450,7 @@ static void on_silent(void *owner, const struct idset *nodes)
         outcome_always(program->outcome, UINT64_MAX, ERROR_REFUSED, line);
         free(line);
     }
+    program->left = true;
     program_event(program, PROGRAM_SILENT, 0);
 }
 
@@ -548,9 +549,11 @@ void program_end(struct program *program)
 {
     struct buf lines = BUF_INIT;
     int status = outcome_status(program->outcome, &lines);
-    program_log_event(
-        program->log, "complete",
-        json_pack("{s:i, s:o}", "status", status, "reason", frame_text(buf_text(&lines))));
+    json_t *context =
+        json_pack("{s:i, s:o}", "status", status, "reason", frame_text(buf_text(&lines)));
+    if (program->left)
+        json_object_set_new(context, "left", json_true());
+    program_log_event(program->log, "complete", context);
     program_log_write(program->log);
     if (program->spec->report || program->spec->timing)
         report_run(program, status, buf_text(&lines));
@@ -588,6 +591,7 @@ int program_directory(const struct program *program)
 void program_report(struct program *program, const char *line)
 {
     outcome_always(program->outcome, UINT64_MAX, ERROR_REFUSED, line);
+    program->left = true;
 }
 
 const char *program_host_name(const struct program *program, uint32_t node)

@@ -65,7 +65,7 @@ void program_terminate(struct program *program, double grace, int number);
 void program_input(struct program *program, const struct frame *frame);
 bool program_takes_input(const struct program *program); /* more of it can go down now */
 
-/* Something else that the user has to hear of at the end (outcome_always()). */
+/* What could not be ended, for the user to hear of at the end (outcome_always()). */
 void program_report(struct program *program, const char *line);
 /* All agents are gone: it gives up what it holds. */
 void program_end(struct program *program);

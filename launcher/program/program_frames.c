@@ -281,6 +281,7 @@ void program_nodes_lost(struct program *program, const char *host, const struct 
     free(hosts);
     buf_free(&line);
     inquiries_lost(program->inquiries, nodes);
+    program->left |= program_is_live(program);
     program_service_lost(program->service, nodes);
     for (struct task_group *group = task_groups_first(program->groups); group;
          group = task_group_next(group))

@@ -26,6 +26,7 @@ struct program {
     double gone_patience;
     enum program_state state;
     bool terminated; /* it was told to end while it ran */
+    bool left;       /* something of it may be left somewhere */
     struct program_start *start;
     struct task_groups *groups; /* that are not over */
     struct program_service *service;

@@ -125,6 +125,19 @@ static void test_a_program_whose_manager_was_gone_is_complete_and_lost(void **st
     program_record_free(record);
 }
 
+static void test_a_program_says_whether_something_may_be_left(void **state)
+{
+    struct program_record *record = read_life(
+        8, "{\"timestamp\":500,\"name\":\"complete\",\"context\":{\"status\":1,\"left\":true}}",
+        true);
+    (void)state;
+    assert_true(record->is_left);
+    program_record_free(record);
+    record = read_life(LIFE, NULL, true);
+    assert_false(record->is_left);
+    program_record_free(record);
+}
+
 static void test_tasks_of_a_lost_node_are_lost(void **state)
 {
     struct program_record *record = read_life(
@@ -234,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_where_each_task_ran_and_how_it_ended_is_told),
         cmocka_unit_test(test_a_spawned_group_goes_on_counting_ranks),
         cmocka_unit_test(test_a_program_whose_manager_was_gone_is_complete_and_lost),
+        cmocka_unit_test(test_a_program_says_whether_something_may_be_left),
         cmocka_unit_test(test_tasks_of_a_lost_node_are_lost),
         cmocka_unit_test(test_what_does_not_fit_is_passed_over_and_counted),
         cmocka_unit_test(test_a_log_cut_anywhere_gives_a_record),
