@@ -243,13 +243,18 @@ tpsingleton_LDADD = $(LAYERS) $(JANSSON_LIBS) -lm
 
 bin_PROGRAMS += tpctl
 tpctl_SOURCES = \
+    launcher/tpctl/ask_manager.c launcher/tpctl/ask_manager.h \
+    launcher/tpctl/task_list.c launcher/tpctl/task_list.h \
     launcher/tpctl/tpctl.c launcher/tpctl/tpctl.h \
     launcher/tpctl/tpctl_info.c \
     launcher/tpctl/tpctl_list.c \
     launcher/tpctl/tpctl_options.c \
     launcher/tpctl/tpctl_programs.c \
+    launcher/tpctl/tpctl_ps.c \
     launcher/tpctl/tpctl_reap.c \
+    launcher/tpctl/tpctl_signal.c \
     launcher/tpctl/tpctl_text.c \
+    launcher/tpctl/tpctl_top.c \
     launcher/tpctl/tpctl_wait.c
 
 bin_PROGRAMS += tpres

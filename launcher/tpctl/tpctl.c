@@ -29,6 +29,17 @@ static const struct method_offer wait_offers[] = {
     {TPCTL_STATUS, "exit as the last of the programs did"},
     INSTANCE,
     END};
+static const struct method_offer signal_offers[] = {
+    {TPCTL_RANKS, "only to these: 0-3,7"}, INSTANCE, END};
+static const struct method_offer terminate_offers[] = {
+    {TPCTL_KILL_GRACE, "seconds until tasks are killed (what tprun was told)"},
+    {TPCTL_NO_WAIT, "return when tasks are told, not when nothing is left"},
+    INSTANCE,
+    END};
+static const struct method_offer ps_offers[] = {
+    {TPCTL_FORMAT, "json: the same for programs"}, INSTANCE, END};
+static const struct method_offer top_offers[] = {
+    {TPCTL_DELAY, "look again after so long (2s)"}, INSTANCE, END};
 static const struct method_offer reap_offers[] = {
     {TPCTL_ALL, "every complete program"},
     {TPCTL_OLDER, "with --all: that ended so long ago: 7d"},
@@ -44,6 +55,15 @@ static const struct method tpctl_methods[] = {
     {"wait", "[OPTION...] ID...", "Wait for a state or an event",
      "States: pending, starting, running, complete. tprun-events(7) has the events.\n", 1,
      METHOD_ANY, wait_offers, tpctl_wait},
+    {"ps", "[OPTION...] ID", "Tasks of a program that runs, and what they use now", NULL, 1, 1,
+     ps_offers, tpctl_ps},
+    {"top", "[OPTION...] [ID]", "The same, again and again, until q is typed",
+     "Without ID: of all programs that run.\n", 0, 1, top_offers, tpctl_top},
+    {"signal", "[OPTION...] ID SIGNAL", "Send a signal to the tasks of a program",
+     "By name (TERM, SIGUSR1) or number, to the process group of each task.\n", 2, 2, signal_offers,
+     tpctl_signal},
+    {"terminate", "[OPTION...] ID...", "End programs, and wait until nothing is left", NULL, 1,
+     METHOD_ANY, terminate_offers, tpctl_terminate},
     {"reap", "[OPTION...] (ID... | --all)", "Remove what is kept of complete programs", NULL, 0,
      METHOD_ANY, reap_offers, tpctl_reap},
     {"current", "", "The program that the caller is a task of",

@@ -16,11 +16,15 @@ enum { TPCTL_NONE = 3, TPCTL_WRONG_STATE = 4, TPCTL_TIMEOUT = 124 };
 enum tpctl_option {
     TPCTL_ALL,
     TPCTL_ARCHIVE,
+    TPCTL_DELAY,
     TPCTL_FOR,
     TPCTL_FORMAT,
     TPCTL_HELP,
     TPCTL_INSTANCE,
+    TPCTL_KILL_GRACE,
+    TPCTL_NO_WAIT,
     TPCTL_OLDER,
+    TPCTL_RANKS,
     TPCTL_STATUS,
     TPCTL_TIMEOUT_AFTER,
     TPCTL_WHY,
@@ -33,7 +37,11 @@ extern const struct method_option tpctl_options[TPCTL_NOPTIONS];
 int tpctl_current(struct method_call *call, struct error *err);
 int tpctl_info(struct method_call *call, struct error *err);
 int tpctl_list(struct method_call *call, struct error *err);
+int tpctl_ps(struct method_call *call, struct error *err);
 int tpctl_reap(struct method_call *call, struct error *err);
+int tpctl_signal(struct method_call *call, struct error *err);
+int tpctl_terminate(struct method_call *call, struct error *err);
+int tpctl_top(struct method_call *call, struct error *err);
 int tpctl_wait(struct method_call *call, struct error *err);
 
 /* ---- tpctl_programs.c: programs that the command line names ---- */
@@ -45,6 +53,13 @@ int tpctl_find(const struct program_search *search, const char *id,
                const struct found_program **found, struct error *err);
 /* The id of the program that this process is a task of; NULL: it is none of a program that lives. Caller frees. */
 char *tpctl_own_id(const struct program_search *search);
+
+/* ---- tpctl_wait.c: for methods that wait, too ---- */
+
+/* Until the program is complete; *record is what its log says then, or NULL where nothing is kept. Caller frees.
+ * 0, or an exit status with a sentence. */
+int tpctl_wait_complete(struct method_call *call, const char *id, struct program_record **record,
+                        struct error *err);
 
 /* ---- tpctl_text.c: what is printed ---- */
 

@@ -118,6 +118,21 @@ static int wait_for_one(const struct waiting *waiting, const char *id, int *stat
     }
 }
 
+int tpctl_wait_complete(struct method_call *call, const char *id, struct program_record **record,
+                        struct error *err)
+{
+    struct waiting waiting = {call, "complete", INFINITY};
+    struct program_search *search = NULL;
+    const struct found_program *program;
+    int status, rc = wait_for_one(&waiting, id, &status, err);
+    *record = NULL;
+    if (rc == 0 && (search = tpctl_search(call, NULL)) &&
+        tpctl_find(search, id, &program, NULL) == 0)
+        *record = found_program_record(program, false, NULL);
+    program_search_free(search);
+    return rc;
+}
+
 int tpctl_wait(struct method_call *call, struct error *err)
 {
     const char *limit = method_value(call, TPCTL_TIMEOUT_AFTER);

@@ -1,0 +1,52 @@
+/* Requests to managers, for the methods of tpctl that need a program that lives. */
+#include "launcher/tpctl/ask_manager.h"
+
+#include <unistd.h>
+
+#include "launcher/control/control_client.h"
+#include "launcher/tpctl/tpctl.h"
+
+static bool ask_lives(void *arg)
+{
+    return found_program_lives(arg);
+}
+
+/* No process is left of it. What its log says may be elsewhere by now: it had a manager a moment ago. */
+static int refuse_complete(const struct found_program *program, struct error *err)
+{
+    struct program_record *record = found_program_record(program, false, NULL);
+    error_set(err, "program %s is complete%s", found_program_id(program),
+              record && record->is_lost ? " (lost)" : "");
+    program_record_free(record);
+    return TPCTL_WRONG_STATE;
+}
+
+int ask_manager(const struct found_program *program, const struct control_request *request,
+                struct control_answer *answer, struct error *err)
+{
+    struct error why = ERROR_INIT;
+    const char *id = found_program_id(program);
+    int status = CONTROL_REFUSED;
+    *answer = (struct control_answer){0};
+    int dir = found_program_lives(program) ? found_program_open(program) : -1;
+    if (dir < 0)
+        return refuse_complete(program, err);
+    switch (control_ask(dir, request, CONTROL_CLIENT_PATIENCE, ask_lives,
+                        (void *)(uintptr_t)program, answer, &why)) {
+    case CONTROL_SAID:
+        status = answer->status;
+        if (status)
+            error_set(err, "program %s: %s", id, answer->error);
+        break;
+    case CONTROL_GONE:
+        status = refuse_complete(program, err);
+        break;
+    case CONTROL_SILENT:
+    case CONTROL_FOREIGN:
+        error_set(err, "program %s: %s", id, error_text(&why));
+        break;
+    }
+    close(dir);
+    error_clear(&why);
+    return status;
+}
