@@ -19,11 +19,20 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
+static void (*on_failure)(void);
+
+void mem_on_failure(void (*put_right)(void))
+{
+    on_failure = put_right;
+}
+
 static void *mem_check(void *memory)
 {
     static const char text[] = "tprun: out of memory\n";
     if (memory)
         return memory;
+    if (on_failure)
+        on_failure();
     if (write(2, text, sizeof(text) - 1) < 0)
         _exit(1);
     _exit(1);

@@ -18,6 +18,8 @@ void *mem_alloc(size_t size) MEM_NONNULL;               /* zeroed; size 0 gives 
 void *mem_array(size_t count, size_t size) MEM_NONNULL; /* zeroed; overflow is checked */
 /* realloc; new bytes are not zeroed */
 void *mem_resize(void *old, size_t count, size_t size) MEM_NONNULL;
+/* What is to be put right before that, in a few system calls; one for a process. */
+void mem_on_failure(void (*put_right)(void));
 char *mem_copy_text(const char *text); /* NULL stays NULL */
 char *mem_copy_text_n(const char *text, size_t len) MEM_NONNULL;
 char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2))) MEM_NONNULL;

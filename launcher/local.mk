@@ -15,10 +15,12 @@ liblauncher_a_SOURCES = \
     launcher/process/process_set.c launcher/process/process_set.h \
     launcher/process/process_usage.c launcher/process/process_usage.h \
     launcher/process/program_path.c launcher/process/program_path.h \
+    launcher/process/pseudo_terminal.c launcher/process/pseudo_terminal.h \
     launcher/process/reap.c launcher/process/reap.h \
     launcher/process/scratch_directory.c launcher/process/scratch_directory.h \
     launcher/process/signal_name.c launcher/process/signal_name.h \
     launcher/process/signal_source.c launcher/process/signal_source.h \
+    launcher/process/terminal_modes.c launcher/process/terminal_modes.h \
     launcher/stdio/filename_template.c launcher/stdio/filename_template.h \
     launcher/stdio/line_buffer.c launcher/stdio/line_buffer.h \
     launcher/stdio/line_label.c launcher/stdio/line_label.h \
@@ -28,7 +30,9 @@ liblauncher_a_SOURCES = \
     launcher/stdio/output_files.c launcher/stdio/output_files.h \
     launcher/stdio/result_file.c launcher/stdio/result_file.h \
     launcher/stdio/stdin_reader.c launcher/stdio/stdin_reader.h \
+    launcher/stdio/raw_terminal.c launcher/stdio/raw_terminal.h \
     launcher/stdio/terminal.c launcher/stdio/terminal.h \
+    launcher/stdio/terminal_escape.c launcher/stdio/terminal_escape.h \
     launcher/environment/environment.c launcher/environment/environment.h \
     launcher/environment/gpu_environment.c launcher/environment/gpu_environment.h \
     launcher/environment/openmp_environment.c launcher/environment/openmp_environment.h \

@@ -105,6 +105,7 @@ check_PROGRAMS += \
     tests/unit/test-process-set \
     tests/unit/test-program \
     tests/unit/test-program-log \
+    tests/unit/test-pseudo-terminal \
     tests/unit/test-program-record \
     tests/unit/test-rankfile \
     tests/unit/test-readback \
@@ -136,6 +137,7 @@ check_PROGRAMS += \
     tests/unit/test-taskmap \
     tests/unit/test-tcp-peers \
     tests/unit/test-text \
+    tests/unit/test-terminal-escape \
     tests/unit/test-topo-gpu \
     tests/unit/test-topo-treepool \
     tests/unit/test-topo \
@@ -243,6 +245,7 @@ tests_unit_test_printable_LDADD = $(UNIT_LIBS)
 tests_unit_test_process_set_LDADD = $(UNIT_LIBS)
 tests_unit_test_program_LDADD = $(UNIT_LIBS)
 tests_unit_test_program_log_LDADD = $(UNIT_LIBS)
+tests_unit_test_pseudo_terminal_LDADD = $(UNIT_LIBS)
 tests_unit_test_program_record_LDADD = $(UNIT_LIBS)
 tests_unit_test_rankfile_LDADD = $(UNIT_LIBS)
 tests_unit_test_readback_LDADD = $(UNIT_LIBS)
@@ -274,6 +277,7 @@ tests_unit_test_taskmap_scheme_LDADD = $(UNIT_LIBS)
 tests_unit_test_taskmap_LDADD = $(UNIT_LIBS)
 tests_unit_test_tcp_peers_LDADD = $(UNIT_LIBS)
 tests_unit_test_text_LDADD = $(UNIT_LIBS)
+tests_unit_test_terminal_escape_LDADD = $(UNIT_LIBS)
 tests_unit_test_topo_gpu_LDADD = $(UNIT_LIBS)
 tests_unit_test_topo_treepool_LDADD = $(UNIT_LIBS)
 tests_unit_test_topo_LDADD = $(UNIT_LIBS)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -90,6 +91,8 @@ static void child_descriptors(struct exec_process *child)
         else if (dup2(fd, i) < 0)
             child_fail(child, EXEC_DESCRIPTORS, errno);
     }
+    if (child->spawn->terminal && ioctl(0, TIOCSCTTY, 0) < 0)
+        child_fail(child, EXEC_TERMINAL, errno);
     /* A library's thread may have opened something and not marked it yet. */
     descriptors_close_on_exec(EXEC_NFDS);
 }
@@ -304,6 +307,8 @@ int exec_explain(const struct exec *spawn, const struct exec_failure *failure, s
         return error_set(err, "cannot enter directory %s: %s", spawn->directory, why);
     case EXEC_EXEC:
         return error_set(err, "cannot run %s: %s", spawn->path, why);
+    case EXEC_TERMINAL:
+        return error_set(err, "cannot give %s its terminal (--pty): %s", spawn->path, why);
     case EXEC_LIMITS:
         return error_set(err, "cannot set the resource limits of %s: %s", spawn->path, why);
     case EXEC_BIND:
