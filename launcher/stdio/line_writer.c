@@ -68,6 +68,11 @@ static bool dest_parts(const struct line_writer *dest, uint64_t writer)
     return !dest->raw && !dest->is_long && dest->last >> 1 != writer >> 1;
 }
 
+static bool is_of_terminal(const struct line_writer *dest, uint64_t writer)
+{
+    return dest->pty && writer == LINE_WRITER_PTY;
+}
+
 static void dest_print(struct line_writer *dest, uint64_t writer, const char *bytes, size_t len,
                        bool unfinished)
 {
@@ -75,12 +80,15 @@ static void dest_print(struct line_writer *dest, uint64_t writer, const char *by
         dest->sink.left += len;
         return;
     }
-    if (dest->open && dest_parts(dest, writer)) {
+    bool as_it_is = is_of_terminal(dest, writer);
+    if (dest->open && !as_it_is && dest_parts(dest, writer)) {
         nonblocking_writer_put(&dest->sink, "\n", 1, 0);
         dest->open = false;
     }
     bool inside = dest->open && (!dest->returned || bytes[0] == '\n');
-    if (dest->labels && writer != LINE_WRITER_TPRUN)
+    if (as_it_is)
+        nonblocking_writer_put_raw(&dest->sink, bytes, len, len);
+    else if (dest->labels && writer != LINE_WRITER_TPRUN)
         line_label_put(&dest->sink, dest->labels, (uint32_t)(writer >> 1), bytes, len, inside);
     else
         nonblocking_writer_put(&dest->sink, bytes, len, len);
@@ -193,6 +201,10 @@ static void dest_wait(struct line_writer *dest, uint64_t writer, const char *byt
 void line_writer_put(struct line_writer *dest, uint64_t writer, const char *bytes, size_t len,
                      bool unfinished)
 {
+    if (is_of_terminal(dest, writer)) {
+        dest_print(dest, writer, bytes, len, false);
+        return;
+    }
     if (dest->floor != LINE_WRITER_NOBODY && dest->floor != writer) {
         dest_wait(dest, writer, bytes, len, unfinished);
         return;

@@ -13,6 +13,8 @@
  * what it would be without tprun. Without labels a `raw` destination takes what ranks write as it
  * comes, and parts only what tprun says from it.
  *
+ * Where rank 0 has a terminal (`pty`), what that shows is passed on as it comes, at once, whoever has the floor.
+ *
  * `changed` is called when the loop printed something on its own (from sink.left and sink.error
  * the user sees what). Calls made by the user don't call back.
  */
@@ -30,6 +32,7 @@
 /* A rank and its stream in one number. */
 #define LINE_WRITER_WRITER(rank, stream) ((uint64_t)(rank) << 1 | (unsigned)(stream))
 #define LINE_WRITER_NOBODY UINT64_MAX
+#define LINE_WRITER_PTY LINE_WRITER_WRITER(0, 0)
 #define LINE_WRITER_TPRUN (UINT64_MAX - 1) /* what tprun has to say: no rank, no label */
 
 struct dest_waiter;
@@ -38,6 +41,7 @@ struct line_writer {
     struct nonblocking_writer sink;
     unsigned labels; /* LINE_LABEL_* of line_label.h */
     bool raw;
+    bool pty;        /* LINE_WRITER_PTY shows what a terminal shows; for the user to set */
     size_t held;     /* bytes that wait for the floor */
     bool open;       /* the last byte printed was not a newline */
     bool is_long;    /* that line is longer than what line_buffer.h sends whole */

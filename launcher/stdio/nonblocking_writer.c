@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -145,8 +146,8 @@ void nonblocking_writer_close(struct nonblocking_writer *sink)
     sink->fd = -1;
 }
 
-void nonblocking_writer_put(struct nonblocking_writer *sink, const char *bytes, size_t len,
-                            size_t taken)
+void nonblocking_writer_put_raw(struct nonblocking_writer *sink, const char *bytes, size_t len,
+                                size_t taken)
 {
     size_t done = sink->error || sink->queue.len ? 0 : sink_try(sink, bytes, len);
     if (sink->error || done == len) {
@@ -158,6 +159,30 @@ void nonblocking_writer_put(struct nonblocking_writer *sink, const char *bytes, 
     sink->queued += taken - gone;
     buf_add(&sink->queue, bytes + done, len - done);
     ev_io_start(sink->loop, &sink->writable);
+}
+
+static void put_returns(struct nonblocking_writer *sink, const char *bytes, size_t len,
+                        size_t taken)
+{
+    struct buf lines = BUF_INIT;
+    for (const char *at = bytes, *end = bytes + len; at < end;) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        buf_add(&lines, at, (size_t)((newline ? newline : end) - at));
+        if (newline)
+            buf_add(&lines, "\r\n", 2);
+        at = newline ? newline + 1 : end;
+    }
+    nonblocking_writer_put_raw(sink, buf_bytes(&lines), lines.len, taken);
+    buf_free(&lines);
+}
+
+void nonblocking_writer_put(struct nonblocking_writer *sink, const char *bytes, size_t len,
+                            size_t taken)
+{
+    if (sink->returns)
+        put_returns(sink, bytes, len, taken);
+    else
+        nonblocking_writer_put_raw(sink, bytes, len, taken);
 }
 
 void nonblocking_writer_flush(struct nonblocking_writer *sink)

@@ -37,6 +37,7 @@ struct nonblocking_writer {
     int fd;     /* -1: none now */
     bool owned; /* closed with the sink */
     bool tty;
+    bool returns; /* a terminal in raw mode, which wants a carriage return before each newline */
     enum nonblocking_writer_way way;
     size_t chunk; /* the most that is written in one call */
     int error;
@@ -60,6 +61,9 @@ void nonblocking_writer_close(struct nonblocking_writer *sink);
 
 void nonblocking_writer_put(struct nonblocking_writer *sink, const char *bytes, size_t len,
                             size_t taken);
+/* The same, with nothing put before newlines. */
+void nonblocking_writer_put_raw(struct nonblocking_writer *sink, const char *bytes, size_t len,
+                                size_t taken);
 /* Write the queue, waiting as long as it takes. */
 void nonblocking_writer_flush(struct nonblocking_writer *sink);
 void nonblocking_writer_free(struct nonblocking_writer *sink);

@@ -141,6 +141,7 @@ struct output *output_new(struct ev_loop *loop, const struct output_config *conf
         else
             output->own[stream] = output->standard[stream];
     }
+    output->standard[OUTPUT_STDOUT]->dest.pty = config->pty; /* which may be that of stderr, too */
     return output;
 }
 
@@ -213,6 +214,11 @@ static enum output_stream output_way(const struct output *output, enum output_st
     return output->config.merge ? OUTPUT_STDOUT : stream;
 }
 
+static bool is_terminal(const struct output *output, uint32_t rank, enum output_stream stream)
+{
+    return output->config.pty && LINE_WRITER_WRITER(rank, stream) == LINE_WRITER_PTY;
+}
+
 static void output_put(struct output *output, struct file *file, uint64_t writer, const void *bytes,
                        size_t len, bool unfinished)
 {
@@ -228,12 +234,16 @@ int output_write(struct output *output, uint32_t rank, enum output_stream stream
     if (rank >= output->config.ntasks)
         return error_set(err, "output of rank %u: there are %u tasks", rank, output->config.ntasks);
     enum output_stream way = output_way(output, stream);
-    struct file *file = output_find(output, rank, way, err);
+    struct file *standard = output->standard[way];
+    bool terminal = is_terminal(output, rank, stream);
+    struct file *file = terminal && !output->config.tee ? standard /* it is for the eye */
+                                                        : output_find(output, rank, way, err);
     if (!file)
         return -1;
-    if (output->config.tee && file != output->standard[way])
-        output_put(output, output->standard[way], LINE_WRITER_WRITER(rank, stream), bytes, len,
-                   unfinished);
+    if (terminal) /* nobody waits for the end of a line of it */
+        unfinished = false;
+    if (output->config.tee && file != standard)
+        output_put(output, standard, LINE_WRITER_WRITER(rank, stream), bytes, len, unfinished);
     output_put(output, file, LINE_WRITER_WRITER(rank, stream), bytes, len, unfinished);
     return 0;
 }
@@ -285,6 +295,14 @@ void output_typed(struct output *output)
 {
     for (int stream = 0; stream < 2; stream++)
         line_writer_typed(&output->standard[stream]->dest);
+}
+
+void output_set_raw_terminal(struct output *output, bool raw)
+{
+    for (int stream = 0; stream < 2; stream++) {
+        struct nonblocking_writer *sink = &output->standard[stream]->dest.sink;
+        sink->returns = raw && sink->tty;
+    }
 }
 
 double output_idle(int fd, const char *template)

@@ -47,6 +47,9 @@ struct output_config {
     bool tee;       /* what goes into files goes to this process's own descriptors, too, */
     bool make_dirs; /* and directories are made: else they have to be there */
     bool raw; /* without labels, what tasks write is passed on as it comes, and nothing added */
+    bool
+        pty; /* stdout of rank 0 is what a terminal shows: it is passed on as it comes, to our own stdout; with
+                 `tee` to its file, too */
     const char *templates[2]; /* by stream; NULL: this process's own descriptor */
     uint32_t ntasks;          /* 0: see output_grow() */
     const char *program;      /* %p; NULL: see output_name() */
@@ -93,6 +96,10 @@ void output_end_all(struct output *output);
 void output_break(struct output *output);
 /* Somebody typed a newline, which the terminal shows. */
 void output_typed(struct output *output);
+
+/* The terminal that our own descriptors may be is in raw mode, or no longer: lines of text begin in its first column all
+ * the same. */
+void output_set_raw_terminal(struct output *output, bool raw);
 
 /* How long an unfinished line that goes to this descriptor, or to this template, may wait for its
  * end, in seconds: a prompt is to be seen soon on a terminal, and lines in a file are whole. */

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <termios.h>
 
+#include "base/file.h"
+
 /* A story: who says what in which order. text NULL: the stream ends. */
 struct step {
     uint32_t rank;
@@ -193,6 +195,64 @@ static void test_raw_output_is_not_added_to(void **state)
     char *text = text_of(world->sink);
     assert_string_equal(text, "ab\ntprun: c\n");
     free(text);
+}
+
+/* From the master. */
+static void assert_shown(int master, const char *expected)
+{
+    char text[256] = "";
+    for (size_t len = 0; len < strlen(expected);) { /* a terminal may give it in pieces */
+        struct pollfd some = {.fd = master, .events = POLLIN};
+        ssize_t n = poll(&some, 1, 5000) > 0 ? read(master, text + len, sizeof(text) - 1 - len) : 0;
+        if (n <= 0)
+            break;
+        len += (size_t)n;
+    }
+    assert_string_equal(text, expected);
+}
+
+static void test_what_the_terminal_of_rank_0_shows_is_passed_on_as_it_comes(void **state)
+{
+    struct world *world = *state;
+    int slave, master = open_terminal(&slave);
+    world->config.pty = world->config.label = true;
+    world_start_end(world, master, slave);
+    output_set_raw_terminal(world->output, true);
+    world_say(world, 1, OUTPUT_STDOUT, "long", true); /* who has the floor */
+    world_say(world, 0, OUTPUT_STDOUT, "a\nb\r\n$ ", true);
+    world_say(world, 1, OUTPUT_STDOUT, "er\n", false);
+    output_say(world->output, OUTPUT_STDOUT, "tprun: c\n", 9);
+    world_say(world, 2, OUTPUT_STDOUT, "d\n", false);
+    output_set_raw_terminal(world->output, false);
+    output_say(world->output, OUTPUT_STDOUT, "e\n", 2);
+    assert_shown(master, "1: longa\nb\r\n$ \r\n1: er\r\ntprun: c\r\n2: d\r\ne\n");
+}
+
+static void test_with_a_terminal_on_rank_0_files_are_for_others(void **state)
+{
+    struct world *world = *state;
+    char *template = mem_format("%s/out", world->dir);
+    for (int tee = 0; tee < 2; tee++) {
+        world->config.pty = true;
+        world->config.tee = tee;
+        world->config.templates[0] = template;
+        world_start_file(world);
+        world_say(world, 0, OUTPUT_STDOUT, "$ ", true);
+        world_say(world, 1, OUTPUT_STDOUT, "x\n", false);
+        output_flush(world->output);
+        char *shown = text_of(world->sink);
+        assert_string_equal(shown, tee ? "$ \nx\n" : "$ ");
+        struct buf bytes = BUF_INIT;
+        assert_int_equal(file_read(template, &bytes), 0);
+        assert_string_equal(buf_text(&bytes), tee ? "$ \nx\n" : "x\n");
+        buf_free(&bytes);
+        output_free(world->output);
+        world->output = NULL;
+        close(world->sink);
+        world->sink = -1;
+        free(shown);
+    }
+    free(template);
 }
 
 static void test_an_answer_that_was_typed_ends_the_line(void **state)
@@ -557,6 +617,8 @@ int main(void)
         WORLD_TEST(test_stories_end_as_told),
         WORLD_TEST(test_what_tprun_says_shares_no_line_with_tasks),
         WORLD_TEST(test_raw_output_is_not_added_to),
+        WORLD_TEST(test_what_the_terminal_of_rank_0_shows_is_passed_on_as_it_comes),
+        WORLD_TEST(test_with_a_terminal_on_rank_0_files_are_for_others),
         WORLD_TEST(test_an_answer_that_was_typed_ends_the_line),
         cmocka_unit_test(test_how_long_a_line_waits_is_said_by_what_it_goes_to),
         WORLD_TEST(test_a_rank_that_does_not_exist_is_refused),
