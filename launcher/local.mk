@@ -165,6 +165,7 @@ liblauncher_a_SOURCES = \
     launcher/agent/task_output.c launcher/agent/task_output.h \
     launcher/agent/task_signals.c launcher/agent/task_signals.h \
     launcher/agent/task_stdin.c launcher/agent/task_stdin.h \
+    launcher/agent/task_terminal.c launcher/agent/task_terminal.h \
     launcher/agent/task_termination.c launcher/agent/task_termination.h \
     launcher/agent/topology_file.c launcher/agent/topology_file.h \
     launcher/agent/uplink.c launcher/agent/uplink.h \
@@ -207,6 +208,7 @@ liblauncher_a_SOURCES = \
     launcher/options/option_values.c \
     launcher/frontend/frontend.c launcher/frontend/frontend.h \
     launcher/frontend/progress.c launcher/frontend/progress.h \
+    launcher/frontend/user_terminal.c launcher/frontend/user_terminal.h \
     launcher/mpiexec/mpiexec.c launcher/mpiexec/mpiexec.h \
     launcher/mpiexec/mpiexec_dialect.c \
     launcher/mpiexec/mpiexec_environment.c \

@@ -62,9 +62,12 @@ static void make_tasks(struct local_group *group)
         if (!group->number &&
             launch_reads_input(launch->spec, launch->input_ranks, task->what->rank))
             task->input = task_stdin_new(services->loop, group_on_stdin_written, group);
+        if (launch_has_terminal(launch, task->what))
+            task->terminal = task_terminal_new(services->loop, task->input);
         const struct task_output_config config = {.group = group->number,
                                                   .rank = local_task_rank(task),
-                                                  .unbuffered = launch->spec->unbuffered,
+                                                  .unbuffered =
+                                                      launch->spec->unbuffered || task->terminal,
                                                   .output_idle = launch->spec->output_idle,
                                                   .error_idle = launch->spec->error_idle,
                                                   .active = group_on_activity,
@@ -227,6 +230,7 @@ void local_group_free(struct local_group *group, struct group_pmix_job **retaine
     topology_file_forget(group->shared.services->topology_file, group->shared.launch);
     for (uint32_t i = 0; i < group->ntasks; i++) {
         pmi_socket_free(group->tasks[i].pmi);
+        task_terminal_free(group->tasks[i].terminal);
         task_stdin_free(group->tasks[i].input);
         task_output_free(group->tasks[i].output);
     }
@@ -552,6 +556,7 @@ static void end_here(struct local_group *group)
     group->phase = GROUP_OVER;
     for (uint32_t i = 0; i < group->ntasks; i++) {
         task_stdin_close(group->tasks[i].input);
+        task_terminal_close(group->tasks[i].terminal);
         task_output_close(group->tasks[i].output);
     }
     group->ops->over(group->owner, group);
@@ -642,9 +647,25 @@ void local_group_on_post(struct local_group *group, const struct frame *frame)
 
 void local_group_on_stdin(struct local_group *group, const struct frame *frame)
 {
-    for (uint32_t i = 0; i < group->ntasks; i++)
-        task_stdin_write(group->tasks[i].input, frame->bytes, frame->len,
-                         frame->type == FRAME_STDIN_END);
+    bool end = frame->type == FRAME_STDIN_END;
+    for (uint32_t i = 0; i < group->ntasks; i++) {
+        struct local_task *task = &group->tasks[i];
+        task_stdin_write(task->input, frame->bytes, frame->len, end && !task->terminal);
+        if (end && task->terminal)
+            task_terminal_end_input(task->terminal);
+    }
+}
+
+void local_group_on_terminal(struct local_group *group, const struct frame *frame)
+{
+    for (uint32_t i = 0; i < group->ntasks; i++) {
+        if (!group->tasks[i].terminal)
+            continue;
+        if (frame->len == 8)
+            task_terminal_resize(group->tasks[i].terminal, frame_get_u64(frame->bytes));
+        else if (!frame->len)
+            local_task_hang_up(&group->tasks[i]);
+    }
 }
 
 bool local_group_stdin_lags(const struct local_group *group)

@@ -88,6 +88,8 @@ void local_group_on_done(struct local_group *group, const struct frame *frame);
 void local_group_on_answer(struct local_group *group, const struct frame *frame);
 void local_group_on_post(struct local_group *group, const struct frame *frame);
 void local_group_on_stdin(struct local_group *group, const struct frame *frame);
+/* Of the user: it has another size, or is gone. */
+void local_group_on_terminal(struct local_group *group, const struct frame *frame);
 bool local_group_stdin_lags(const struct local_group *group);
 void local_group_output_resumed(
     struct local_group *group); /* until now nobody could say anything */

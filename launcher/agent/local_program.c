@@ -187,6 +187,15 @@ static void program_on_stdin(struct local_program *program, const struct frame *
     return_stdin_credit(program);
 }
 
+static void program_on_terminal(struct local_program *program, const struct frame *frame)
+{
+    struct local_group *first = find_group(program, 0);
+    if (program->input_nodes)
+        downlink_send_nodes(program->services.downlink, program->input_nodes, frame);
+    if (first)
+        local_group_on_terminal(first, frame);
+}
+
 /* ---- messages between hosts of openpmix, and with the program's service ---- */
 
 /* To this node, or on its way. */
@@ -401,6 +410,7 @@ static void (*const from_above[FRAME_NTYPES])(struct local_program *, const stru
     [FRAME_FENCE_DOWN] = program_on_fence_down, [FRAME_MISSING] = program_on_missing,
     [FRAME_ANSWER] = program_on_answer,         [FRAME_POST] = program_on_post_frame,
     [FRAME_SERVICE] = program_on_service,       [FRAME_INQUIRY] = program_on_inquiry,
+    [FRAME_TERMINAL] = program_on_terminal,
 };
 
 void local_program_from_above(struct local_program *program, const struct frame *frame)
@@ -453,7 +463,10 @@ void local_program_room_above(struct local_program *program)
 
 void local_program_uplink_lost(struct local_program *program, double grace)
 {
+    struct local_group *first = find_group(program, 0);
     task_outputs_forsake(program->services.outputs);
+    if (first)
+        local_group_on_terminal(first, &(struct frame){.type = FRAME_TERMINAL});
     if (!local_program_is_over(program))
         task_termination_start(program->services.termination, grace);
 }

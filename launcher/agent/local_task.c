@@ -38,6 +38,8 @@ void local_task_started(struct local_task *task, pid_t pid, const struct task_pi
     task_output_open(task->output, pipes->out, pipes->err);
     if (pipes->in >= 0)
         task_stdin_open(task->input, pipes->in);
+    if (pipes->terminal >= 0)
+        task_terminal_open(task->terminal, pipes->terminal);
     if (pipes->pmi >= 0)
         task->pmi = pmi_socket_open(pmi, task->what, pipes->pmi);
     if (shared->terminating)
@@ -46,6 +48,12 @@ void local_task_started(struct local_task *task, pid_t pid, const struct task_pi
         task_send(task, SIGTERM);
     else if (shared->owed_signal)
         task_send(task, shared->owed_signal);
+}
+
+/* The leader hears it: a shell tells its jobs, and the kernel tells what is in the foreground when the leader ends. */
+void local_task_hang_up(const struct local_task *task)
+{
+    task_signals_hang_up(task->shared->services->signals, task->pid);
 }
 
 static void local_task_on_killer(struct ev_loop *loop, ev_timer *timer, int events)

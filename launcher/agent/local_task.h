@@ -16,6 +16,7 @@
 #include "launcher/agent/local_services.h"
 #include "launcher/agent/pmi_socket.h"
 #include "launcher/agent/task_stdin.h"
+#include "launcher/agent/task_terminal.h"
 #include "launcher/task/task_start.h"
 #include "pmi-server/protocol/task_states.h"
 
@@ -47,8 +48,9 @@ struct local_task {
     int abort_status;          /* with this exit status */
     ev_timer killer;
     struct task_output *output;
-    struct task_stdin *input; /* NULL: it does not read stdin */
-    struct pmi_socket *pmi;   /* NULL: none */
+    struct task_stdin *input;       /* NULL: it does not read stdin */
+    struct task_terminal *terminal; /* its own; NULL: none */
+    struct pmi_socket *pmi;         /* NULL: none */
 };
 
 /* Of the program; what->rank is the group's. */
@@ -62,6 +64,8 @@ void local_task_started(struct local_task *task, pid_t pid, const struct task_pi
                         struct pmi_sockets *pmi);
 /* What a task of the program wants done to it, if it runs and is meant. */
 void local_task_control(struct local_task *task, const struct pmix_control *control);
+/* It loses its terminal, as if somebody had closed the window: its session hears SIGHUP. */
+void local_task_hang_up(const struct local_task *task);
 /* It has ended with this status. */
 void local_task_reaped(struct local_task *task, int status);
 /* openpmix has seen all that it said. */

@@ -186,6 +186,8 @@ static void stream_open(struct stream *stream, struct task_output *output, int f
     line_buffer_init(&stream->lines, output->config.unbuffered);
     ev_timer_init(&stream->idle, stream_on_idle, 0, 0);
     stream->idle.data = stream;
+    if (fd < 0)
+        return;
     fcntl(fd, F_SETFL, O_NONBLOCK);
     ev_io_init(&stream->io, stream_on_readable, fd, EV_READ);
     stream->io.data = stream;

@@ -127,6 +127,19 @@ void task_signals_list(const struct task_signals *signals, struct process_set *s
     list_processes(signals, true, set);
 }
 
+void task_signals_hang_up(struct task_signals *signals, pid_t task)
+{
+    struct process_set set = {0};
+    if (task <= 0)
+        return;
+    list_processes(signals, true, &set);
+    process_set_keep_groups(&set, &task, 1);
+    process_set_signal(&set, NULL, SIGHUP);
+    process_set_signal(&set, NULL, SIGCONT);
+    remember_term(signals, &set);
+    process_set_clear(&set);
+}
+
 void task_signals_kill_groups(struct task_signals *signals, const pid_t *tasks, size_t count)
 {
     struct process_set set = {0};

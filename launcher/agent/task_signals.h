@@ -36,6 +36,8 @@ void task_signals_send_tasks(struct task_signals *signals, const pid_t *tasks, s
                              int number);
 /* All that they would be sent to, added to the set. */
 void task_signals_list(const struct task_signals *signals, struct process_set *set);
+/* The same: its terminal is gone, which it hears by SIGHUP. It is not told to end by SIGTERM as well. */
+void task_signals_hang_up(struct task_signals *signals, pid_t task);
 void task_signals_kill_groups(struct task_signals *signals, const pid_t *tasks, size_t count);
 /* Who is there, by pid and name; caller frees. */
 char *task_signals_survivors(const struct task_signals *signals);

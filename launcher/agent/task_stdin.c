@@ -110,6 +110,11 @@ bool task_stdin_is_open(const struct task_stdin *input)
     return task_stdin_reads(input) && !input->ended;
 }
 
+bool task_stdin_waits(const struct task_stdin *input)
+{
+    return task_stdin_reads(input) && input->bytes.len;
+}
+
 bool task_stdin_lags(const struct task_stdin *input)
 {
     return task_stdin_reads(input) && input->bytes.len > LAG_MAX;

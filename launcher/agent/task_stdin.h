@@ -20,6 +20,7 @@ void task_stdin_open(struct task_stdin *input, int fd);
 void task_stdin_write(struct task_stdin *input, const void *bytes, size_t len, bool end);
 bool task_stdin_reads(const struct task_stdin *input);   /* it has not closed it; NULL: false */
 bool task_stdin_is_open(const struct task_stdin *input); /* it reads, and the end was not written */
+bool task_stdin_waits(const struct task_stdin *input);   /* some is not written yet; NULL: false */
 bool task_stdin_lags(const struct task_stdin *input);    /* much waits; NULL: false */
 void task_stdin_close(struct task_stdin *input);         /* what waits is dropped; NULL is fine */
 

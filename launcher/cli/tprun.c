@@ -23,6 +23,7 @@
 #include "launcher/process/descendants.h"
 #include "launcher/process/program_path.h"
 #include "launcher/process/reap.h"
+#include "launcher/process/terminal_modes.h"
 #include "launcher/process/user_namespace.h"
 #include "launcher/stdio/output.h"
 #include "launcher/stdio/result_file.h"
@@ -151,6 +152,8 @@ static int tprun_run(struct spec *spec)
         spec->output_idle = output_idle(1, spec->output);
     if (spec->error_idle == 0)
         spec->error_idle = output_idle(2, spec->error);
+    for (int fd = 0; spec->pty && !spec->terminal && fd <= 2; fd++)
+        spec->terminal = terminal_modes_of(fd);
     descriptors_close_on_exec(3);
     descendants_adopt();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)

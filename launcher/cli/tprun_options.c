@@ -166,7 +166,9 @@ static int options_check(const struct spec *spec, struct error *err)
     if (ntasks > PROGRAM_MAX_TASKS)
         return error_set(err, "-n: %llu tasks are more than the %u that one program may have",
                          (unsigned long long)ntasks, PROGRAM_MAX_TASKS);
-    return spec_check_shapes(spec, err) < 0 ? -1 : options_check_seen(spec, err);
+    if (spec_check_shapes(spec, err) < 0 || spec_check_pty(spec, err) < 0)
+        return -1;
+    return options_check_seen(spec, err);
 }
 
 static bool options_has(const struct command_part *part,

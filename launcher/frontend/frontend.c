@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "launcher/frontend/progress.h"
+#include "launcher/frontend/user_terminal.h"
 #include "launcher/process/signal_name.h"
 #include "launcher/process/signal_source.h"
 #include "launcher/protocol/task_table.h"
@@ -20,11 +21,12 @@
 
 #define INPUT_WINDOW 131072 /* bytes of stdin that are asked for at a time */
 #define OUTPUT_BUDGET                                                                              \
-    (8u << 20)          /* bytes that may wait here for a slow reader, or for a long line
+    (8u << 20)            /* bytes that may wait here for a slow reader, or for a long line
                                     of another task to end, before tasks have to wait */
-#define TWICE 1.0       /* s within which a second SIGINT or SIGTERM ends it all at once */
-#define TOLD_TO_END 2.0 /* s for the manager to answer that, before there are tasks */
-#define LAST_CALL 2.0   /* s that, after one, what is left waits for who takes nothing */
+#define TWICE 1.0         /* s within which a second SIGINT or SIGTERM ends it all at once */
+#define TOLD_TO_END 2.0   /* s for the manager to answer that, before there are tasks */
+#define HANG_UP_GRACE 1.0 /* s that tasks have when the terminal of rank 0 was closed, at most */
+#define LAST_CALL 2.0     /* s that, after one, what is left waits for who takes nothing */
 
 /* What reaches every task; a signal that was ignored when tprun started stays so. */
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
@@ -40,6 +42,7 @@ struct frontend {
     void *lost_arg;
     struct link *manager;
     struct output *output;
+    struct user_terminal terminal;
     struct progress progress;
     struct input *input;
     size_t unpaid; /* bulk bytes taken for which no credit was given back */
@@ -98,6 +101,7 @@ static void on_output_closed(void *arg, enum output_stream stream)
     struct frontend *front = arg;
     if (stream == OUTPUT_STDOUT && !front->result.quiet) {
         front->result.quiet = true;
+        user_terminal_hang_up(&front->terminal);
         send_terminate(front, front->spec->kill_grace, 0);
     }
 }
@@ -156,15 +160,23 @@ static void ask_input(struct frontend *front)
     stdin_reader_want(front->input, more);
 }
 
-static void on_input(void *arg, const void *bytes, size_t len)
+static void send_input(void *arg, const void *bytes, size_t len)
 {
     struct frontend *front = arg;
     struct frame frame = {.type = FRAME_STDIN, .bytes = bytes, .len = len};
-    front->asked -= len < front->asked ? len : front->asked;
-    if (((const char *)bytes)[len - 1] == '\n' && stdin_reader_echoes(front->input))
-        output_typed(front->output);
     if (front->manager)
         link_send(front->manager, &frame);
+}
+
+static void on_input(void *arg, const void *bytes, size_t len)
+{
+    struct frontend *front = arg;
+    front->asked -= len < front->asked ? len : front->asked;
+    if (!user_terminal_read(&front->terminal, bytes, len)) {
+        if (((const char *)bytes)[len - 1] == '\n' && stdin_reader_echoes(front->input))
+            output_typed(front->output);
+        send_input(front, bytes, len);
+    }
     ask_input(front);
 }
 
@@ -173,7 +185,7 @@ static void on_input_end(void *arg)
     struct frontend *front = arg;
     struct frame frame = {.type = FRAME_STDIN_END};
     front->input_over = true;
-    if (front->manager)
+    if (!user_terminal_ended(&front->terminal) && front->manager)
         link_send(front->manager, &frame);
 }
 
@@ -226,6 +238,7 @@ static void take_mapped(struct frontend *front, const struct frame *frame)
     if (rc == 0 && first) {
         output_name(front->output, task_table_program(front->mapped));
         rc = start_input(front, &err);
+        user_terminal_start(&front->terminal);
     }
     if (rc < 0)
         on_output_failed(front, &err);
@@ -378,6 +391,28 @@ static bool is_repeated(struct frontend *front, int number)
     return true;
 }
 
+/* A manager that was stopped, or is busy for very long, would keep us waiting for ever. */
+static void watch_manager(struct frontend *front, int ender)
+{
+    front->ender = ender;
+    if (front->manager && !front->watched)
+        link_watch(front->manager, patience(front));
+    front->watched = true;
+}
+
+static void on_terminal_end(void *arg)
+{
+    struct frontend *front = arg;
+    double grace = front->spec->kill_grace;
+    if (front->over)
+        drop_rest(front, SIGHUP);
+    watch_manager(front, SIGHUP);
+    user_terminal_hang_up(&front->terminal);
+    send_terminate(front, grace < HANG_UP_GRACE ? grace : HANG_UP_GRACE, SIGHUP);
+}
+
+static const struct user_terminal_ops terminal_ops = {send_input, on_terminal_end};
+
 static void on_signal(void *arg, int number, const char *sender, bool from_terminal)
 {
     struct frontend *front = arg;
@@ -386,18 +421,14 @@ static void on_signal(void *arg, int number, const char *sender, bool from_termi
     bool ends = number != SIGTSTP && number != SIGCONT && number != SIGWINCH;
     if (from_terminal && ends && isatty(STDERR_FILENO))
         output_break(front->output); /* the terminal's ^C stands there */
-    if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT) {
-        /* A manager that was stopped, or is busy for very long, would keep us waiting for ever. */
-        front->ender = number;
-        if (front->manager && !front->watched)
-            link_watch(front->manager, patience(front));
-        front->watched = true;
-    }
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+        watch_manager(front, number);
     if (is_repeated(front, number) && !front->over)
         return;
     if (front->over && ends)
         drop_rest(front, number);
-    if (front->manager)
+    bool ours = user_terminal_signal(&front->terminal, number);
+    if (front->manager && !ours)
         link_send(front->manager, &frame);
     if (number == SIGTSTP) {
         if (front->manager)
@@ -412,6 +443,7 @@ static void on_signal(void *arg, int number, const char *sender, bool from_termi
 
 static void frontend_close(struct frontend *front)
 {
+    user_terminal_leave(&front->terminal);
     signal_source_free(front->signals);
     ev_timer_stop(front->loop, &front->last_call);
     stdin_reader_free(front->input);
@@ -430,6 +462,7 @@ struct frontend_result frontend_run(const struct spec *spec, int fd, char *(*los
                                    .raw = spec->unbuffered,
                                    .merge = spec->merge,
                                    .tee = spec->tee,
+                                   .pty = spec->pty,
                                    .make_dirs = spec->make_dirs,
                                    .templates = {spec->output, spec->error},
                                    .host = frontend_host_of,
@@ -441,6 +474,7 @@ struct frontend_result frontend_run(const struct spec *spec, int fd, char *(*los
     front.output = output_new(front.loop, &config, &output_ops, &front, &front.err);
     ev_timer_init(&front.last_call, on_last_call, 0, LAST_CALL);
     front.last_call.data = &front;
+    user_terminal_init(&front.terminal, spec, &terminal_ops, &front, &front.manager, front.output);
     front.manager = link_new(front.loop, fd, fd, &manager_ops, &front);
     front.signals = signal_source_new(front.loop, passed_on, NSIGNALS, on_signal, &front);
     if (!front.signals) {

@@ -137,12 +137,15 @@ static void manager_on_viewer_gone(void *owner)
         return;
     if (manager->finished)
         ev_break(manager->loop, EVBREAK_ALL);
-    for (size_t i = 0; i < manager->nprograms && !manager->finished; i++)
+    for (size_t i = 0; i < manager->nprograms && !manager->finished; i++) {
+        if (manager->spec->pty)
+            program_input(manager->programs[i], &(struct frame){.type = FRAME_TERMINAL});
         program_terminate(manager->programs[i], AGENT_LOST_GRACE, 0);
+    }
 }
 
 static const struct viewer_ops manager_viewer_ops = {
-    manager_on_signal,   manager_on_terminate,   manager_on_input,
+    manager_on_signal,   manager_on_terminate,   manager_on_input,      manager_on_input,
     manager_takes_input, manager_on_viewer_room, manager_on_viewer_gone};
 
 static const char *text_at(const json_t *value, const char *key)

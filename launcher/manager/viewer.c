@@ -123,11 +123,15 @@ static void viewer_on_stdin(struct viewer *viewer, const struct frame *frame)
     viewer_settle_input(viewer);
 }
 
+static void viewer_on_terminal(struct viewer *viewer, const struct frame *frame)
+{
+    viewer->ops->terminal(viewer->owner, frame);
+}
+
 static void (*const orders[])(struct viewer *viewer, const struct frame *frame) = {
-    [FRAME_SIGNAL] = viewer_on_signal,
-    [FRAME_TERMINATE] = viewer_on_terminate,
-    [FRAME_STDIN] = viewer_on_stdin,
-    [FRAME_STDIN_END] = viewer_on_stdin,
+    [FRAME_SIGNAL] = viewer_on_signal,     [FRAME_TERMINATE] = viewer_on_terminate,
+    [FRAME_STDIN] = viewer_on_stdin,       [FRAME_STDIN_END] = viewer_on_stdin,
+    [FRAME_TERMINAL] = viewer_on_terminal,
 };
 
 static void viewer_on_frame(struct link *link, void *arg, const struct frame *frame)

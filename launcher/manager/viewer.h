@@ -18,6 +18,7 @@ struct viewer_ops { /* `owner` is what viewer_new() was given */
     void (*signal)(void *owner, int number, const char *sender);
     void (*terminate)(void *owner, double grace, int number);
     void (*input)(void *owner, const struct frame *frame);
+    void (*terminal)(void *owner, const struct frame *frame);
     bool (*takes_input)(void *owner); /* more of it can be passed on */
     void (*room)(void *owner);        /* more can be sent to it */
     void (*gone)(void *owner);

@@ -97,7 +97,8 @@ const struct option option_table[] = {
      option_set_member, SPEC(make_dirs)},
     {"tee", 0, NULL, NULL, OPTION_TASKS, OPTION_WHOLE, NULL, option_set_member, SPEC(tee)},
     {"input", 'i', NULL, "WHAT", OPTION_TASKS, OPTION_WHOLE,
-     "stdin to ranks (0),all,none,tools,FILE", option_set_input},
+     "stdin to ranks, all, FILE; terminal on 0", option_set_input},
+    {"pty", 0, NULL, NULL, OPTION_TASKS, OPTION_WHOLE, NULL, option_set_member, SPEC(pty)},
     {"env", 'x', NULL, "VAR[=VALUE]", OPTION_TASKS, 0, "set, or pass on, a variable",
      option_add_env},
     {"env-remove", 0, NULL, "GLOB", OPTION_TASKS, 0, "take variables away; octal mask",
@@ -151,7 +152,6 @@ const struct option option_table[] = {
     {"version", 0, NULL, NULL, OPTION_OTHER, OPTION_TYPED | OPTION_STOPS, NULL, option_set_action,
      0, OPTIONS_VERSION},
 
-    LATER("pty", 0, NULL),
     LATER("env-file", 0, "-x VAR=VALUE"),
     LATER("stage", 0, NULL),
     LATER("exit-timeout", 0, NULL),

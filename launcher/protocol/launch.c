@@ -266,6 +266,11 @@ struct idset *launch_input_nodes(const struct spec *spec, const struct taskmap *
     return nodes;
 }
 
+bool launch_has_terminal(const struct launch *launch, const struct launch_task *task)
+{
+    return launch->spec->pty && !launch->group && task->rank == 0;
+}
+
 bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint32_t rank)
 {
     switch (spec->input) {

@@ -97,6 +97,8 @@ struct idset *launch_input_ranks(const struct spec *spec);
 /* Nodes of the tree that have a task which reads stdin; caller frees. */
 struct idset *launch_input_nodes(const struct spec *spec, const struct taskmap *map,
                                  const uint32_t *tree_node, uint32_t nnodes);
+/* Whether this task has a terminal of its own. */
+bool launch_has_terminal(const struct launch *launch, const struct launch_task *task);
 /* Whether a rank reads stdin. `ranks` as launch_input_ranks() gives them. */
 bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint32_t rank);
 

@@ -99,6 +99,9 @@ struct spec {
     double
         output_idle; /* s that an unfinished line of stdout waits for its end; INFINITY: as long */
     double error_idle; /* as it takes. The same of stderr. 0: what they are written to says */
+    bool pty;          /* rank 0 has a terminal of its own, which is typed on by what reads stdin */
+    char *
+        terminal; /* what it is like at first, see terminal_modes.h; NULL: as the kernel makes one */
     enum spec_input input;
     char *input_arg; /* idset text of SPEC_INPUT_RANKS ("0" by default), file of SPEC_INPUT_FILE */
 

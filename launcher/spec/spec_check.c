@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "affinity/resource/constraint.h"
+#include "affinity/sets/idset.h"
 #include "affinity/shape/shape.h"
 #include "affinity/treepool/request.h"
 #include "base/text.h"
@@ -68,6 +69,28 @@ int spec_check_shapes(const struct spec *spec, struct error *err)
                                i + 1, part->map ? "--map-by" : "--bind-to");
     }
     return 0;
+}
+
+static bool is_rank_0(const char *ranks)
+{
+    struct idset *set = ranks ? idset_decode(ranks, NULL) : NULL;
+    bool alone = !ranks || (set && idset_count(set) == 1 && idset_has(set, 0));
+    idset_free(set);
+    return alone;
+}
+
+int spec_check_pty(const struct spec *spec, struct error *err)
+{
+    static const char *const others[] = {
+        [SPEC_INPUT_ALL] = "all", [SPEC_INPUT_NONE] = "none", [SPEC_INPUT_TOOLS] = "tools"};
+    if (!spec->pty || spec->input == SPEC_INPUT_FILE ||
+        (spec->input == SPEC_INPUT_RANKS && is_rank_0(spec->input_arg)))
+        return 0;
+    return error_usage(
+        err,
+        "--pty: --input %s: with a terminal on rank 0 that rank reads, and no other: "
+        "leave out --input, or name a file",
+        spec->input == SPEC_INPUT_RANKS ? spec->input_arg : others[spec->input]);
 }
 
 int spec_check_mpi(const char *choice, struct error *err)

@@ -13,6 +13,9 @@
 int spec_shape_check(const char *text, struct error *err);
 int spec_requires_check(const char *text, struct error *err);
 
+/* Is what rank 0 reads what is typed on its terminal, and nobody else reads? */
+int spec_check_pty(const struct spec *spec, struct error *err);
+
 bool spec_has_shape(const struct spec *spec); /* one part's is that of all */
 
 /* Do the parts' shapes go with one another, and with what is said of the whole program? */

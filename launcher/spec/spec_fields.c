@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/string_list.h"
+#include "launcher/process/terminal_modes.h"
 #include "launcher/spec/field.h"
 #include "launcher/spec/field_words.h"
 #include "launcher/spec/spec.h"
@@ -426,6 +427,8 @@ static const struct field spec_fields[] = {
     {"error", &field_text, SPEC(error)},
     {"output_idle", &field_duration, SPEC(output_idle)},
     {"error_idle", &field_duration, SPEC(error_idle)},
+    {"pty", &field_flag, SPEC(pty)},
+    {"terminal", &field_text, SPEC(terminal), .check = terminal_modes_check},
     {"input", &field_word, SPEC(input), spec_input_words},
     {"input_arg", &field_text, SPEC(input_arg)},
     {"time_limit", &field_duration, SPEC(time_limit)},
@@ -537,7 +540,7 @@ static int spec_check(const struct spec *spec, const json_t *value, struct error
         return error_set(err, "input: \"tools\" needs \"tools\": true");
     if (spec->input == SPEC_INPUT_RANKS && spec_ranks_check(spec->input_arg, err) < 0)
         return error_prefix(err, "input_arg");
-    return 0;
+    return spec_check_pty(spec, err);
 }
 
 struct spec *spec_from_json(const json_t *value, struct error *err)

@@ -12,14 +12,16 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/process/pseudo_terminal.h"
+#include "launcher/process/terminal_modes.h"
 #include "launcher/task/task_start_private.h"
 
 /* ---- descriptors ---- */
 
 static void ends_close(struct both_ends *ends, int side)
 {
-    int *const all[] = {ends->in, ends->out, ends->err, ends->pmi};
-    for (size_t i = 0; i < 4; i++)
+    int *const all[] = {ends->in, ends->out, ends->err, ends->pmi, ends->terminal};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i][side] >= 0)
             close(all[i][side]);
 }
@@ -34,14 +36,34 @@ static int pipe_for(int ends[2], int task_end)
     return 0;
 }
 
-static int ends_open(const struct task_start *start, uint32_t task, struct both_ends *ends)
+/* One descriptor for each use, so that each can be closed by who has it. */
+static int terminal_for(const struct task_start *start, struct both_ends *ends, struct error *err)
+{
+    const char *modes = start->config.launch->spec->terminal;
+    if (pseudo_terminal_open(&ends->terminal[1], &ends->in[0], err) < 0 ||
+        (modes && terminal_modes_set(ends->in[0], modes, err) < 0))
+        return -1;
+    ends->out[0] = fcntl(ends->in[0], F_DUPFD_CLOEXEC, 10);
+    ends->err[0] = fcntl(ends->in[0], F_DUPFD_CLOEXEC, 10);
+    ends->in[1] = fcntl(ends->terminal[1], F_DUPFD_CLOEXEC, 10);
+    ends->out[1] = fcntl(ends->terminal[1], F_DUPFD_CLOEXEC, 10);
+    return ends->out[0] < 0 || ends->err[0] < 0 || ends->in[1] < 0 || ends->out[1] < 0 ? -1 : 0;
+}
+
+/* -1 with errno, or with a sentence. */
+static int ends_open(const struct task_start *start, uint32_t task, struct both_ends *ends,
+                     struct error *err)
 {
     unsigned offered = start->parts[start->config.launch->tasks[task].app].pmi;
     bool has_socket = start->sockets && offered & (SPEC_PMI_1 | SPEC_PMI_2);
-    *ends = (struct both_ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
-    if (pipe_for(ends->out, 1) < 0 || pipe_for(ends->err, 1) < 0 ||
-        (start->ops->reads(start->owner, task) && pipe_for(ends->in, 0) < 0))
+    *ends = (struct both_ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+    if (launch_has_terminal(start->config.launch, &start->config.launch->tasks[task])) {
+        if (terminal_for(start, ends, err) < 0)
+            return -1;
+    } else if (pipe_for(ends->out, 1) < 0 || pipe_for(ends->err, 1) < 0 ||
+               (start->ops->reads(start->owner, task) && pipe_for(ends->in, 0) < 0)) {
         return -1;
+    }
     if (!has_socket)
         return 0;
     /* For PMI-1 or PMI-2. Who writes to it is known from the first byte on. */
@@ -86,6 +108,7 @@ static void launch_exec(struct task_start *start, struct task_launching *at, uin
                               .umask = part->umask,
                               .death_signal = SIGTERM, /* the guard does the rest */
                               .group = true,
+                              .terminal = ends->terminal[1] >= 0,
                               .cpus = start->bindings.sets[what->binding],
                               .cpus_size = start->bindings.size,
                               .memory = memory_binding_of(launch, start->memory, what),
@@ -95,17 +118,20 @@ static void launch_exec(struct task_start *start, struct task_launching *at, uin
 
 void task_launch_begin(struct task_start *start, struct task_launching *at, uint32_t task)
 {
-    if (ends_open(start, task, &at->ends) < 0) {
+    struct error err = ERROR_INIT;
+    if (ends_open(start, task, &at->ends, &err) < 0) {
         /* Two pipes a task, and a socket where it has PMI: this limit is reached first. */
         int number = errno;
         struct rlimit files;
         bool limited = number == EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0;
         char *text =
-            limited
+            err.text ? mem_copy_text(err.text)
+            : limited
                 ? mem_format("cannot make its pipes: %s: raise \"ulimit -n\", which is %llu here",
                              strerror(number), (unsigned long long)files.rlim_cur)
                 : mem_format("cannot make its pipes: %s", strerror(number));
         task_launch_fail(start, task, W_EXITCODE(1, 0), text);
+        error_clear(&err);
         ends_close(&at->ends, 0);
         ends_close(&at->ends, 1);
         return;
@@ -130,7 +156,8 @@ static void launch_started(struct task_start *start, struct task_launching *at, 
 {
     const struct launch *launch = start->config.launch;
     const struct both_ends *ends = &at->ends;
-    const struct task_pipes pipes = {ends->in[1], ends->out[1], ends->err[1], ends->pmi[1]};
+    const struct task_pipes pipes = {ends->in[1], ends->out[1], ends->err[1], ends->pmi[1],
+                                     ends->terminal[1]};
     /* what is to be shown is what the kernel said, not what it was asked for; what a claim keeps unbound tasks
      * to the manager does not know */
     const cpu_set_t *set = exec_cpus(&at->child);

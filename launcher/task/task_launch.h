@@ -19,6 +19,7 @@ struct task_start;
 
 struct both_ends { /* [0] is the task's, [1] ours */
     int in[2], out[2], err[2], pmi[2];
+    int terminal[2]; /* [0] is always -1: it is in, out and err */
 };
 
 struct task_launching { /* a task on its way */

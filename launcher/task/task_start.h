@@ -29,8 +29,9 @@ struct task_start;
 
 struct task_pipes { /* this process's ends */
     int in;         /* -1: it does not read stdin */
-    int out, err;
-    int pmi; /* a socket; -1: none */
+    int out, err;   /* err -1: it goes where stdout goes */
+    int pmi;        /* a socket; -1: none */
+    int terminal;   /* the master of its terminal, which `in` and `out` are, too; -1: none */
 };
 
 /* Tasks are numbered as in launch->tasks. */

@@ -35,11 +35,13 @@ enum frame_type {
                          for this */
     FRAME_SIGNAL,  /* flags: signal number, to every task; rank: FRAME_SIGNAL_END where it asks them
                          to end. Of the front end, bytes: who sent it */
-    FRAME_TERMINATE,  /* rank: grace in ms; TERM, grace, KILL. group: FRAME_ALL ends the program;
+    FRAME_TERMINATE, /* rank: grace in ms; TERM, grace, KILL. group: FRAME_ALL ends the program;
                          one that failed to start goes at once. Of a front end, flags: the signal
                          that asked for it, or 0 */
-    FRAME_STDIN,      /* bulk; bytes for the tasks that read input */
-    FRAME_STDIN_END,  /* bulk */
+    FRAME_STDIN,     /* bulk; bytes for the tasks that read input */
+    FRAME_STDIN_END, /* bulk */
+    FRAME_TERMINAL, /* of the user, for that of rank 0; u64 its size has become that, see terminal_size();
+                         without bytes: it is gone */
     FRAME_FENCE_DOWN, /* group; u64 id, then bytes */
     FRAME_CALL,    /* JSON: in place of a welcome, to an agent that is to connect to its parent: see
                          launcher/tree/connect_back.h */

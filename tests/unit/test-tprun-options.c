@@ -137,6 +137,8 @@ static const struct {
      "{'parts':[{'per':'8:node','gpu_bind':'closest'},{'per':'1:gpu','gpu_bind':null}]}"},
     {WORDS("--tools", "a"), "{'tools':true}"},
     {WORDS("-i", "tools", "a"), "{'tools':true,'input':'tools'}"},
+    {WORDS("--pty", "-i0", "a"), "{'pty':true,'input_arg':'0'}"},
+    {WORDS("--pty", "-i", "./f", "a"), "{'pty':true,'input':'file'}"},
     {WORDS("-lu", "a"), "{'label':true,'unbuffered':true}"},
     {WORDS("-lun3", "a"), "{'label':true,'unbuffered':true,'parts':[{'ntasks':3}]}"},
     {WORDS("-vv", "--verbose", "a"), "{'verbose':3}"},
@@ -243,6 +245,14 @@ static const struct {
     {WORDS("--check="), "--check needs a value: --check PROGRAM, not an empty text"},
     {WORDS("-n", "3", "--"), NO_PROGRAM},
     {WORDS(""), "no program to run: its name is empty"},
+    {WORDS("--pty", "-i", "all", "a"),
+     "--pty: --input all: with a terminal on rank 0 that rank reads, and no other: leave out "
+     "--input, or name a file"},
+    {WORDS("--pty", "-i", "0-1", "a"),
+     "--pty: --input 0-1: with a terminal on rank 0 that rank reads, and no other: leave out "
+     "--input, or name a file"},
+    {WORDS("a", ":", "--pty", "b"),
+     "--pty is of the whole program: write it before the first program, not after a \":\""},
     {WORDS("a", ":"), "no program to run in part 2: write one on each side of a \":\""},
     {WORDS(":", "a"), "no program to run in part 1: write one on each side of a \":\""},
     {WORDS("-n"), "-n needs a value: -n N"},
