@@ -27,7 +27,7 @@ ended() { has_line "$stderr" "tprun: rank 1 on node1: killed by signal 9 (Killed
 }
 @test "a task that asks for what a killed task never put is told soon" {
     LIMIT=15 run --separate-stderr tprun --oversubscribe --hosts 'node[0-1]' --map-by node -n 4 \
-        --on-failure=continue "$PROGRAMS/pmix-bad" die-before-all
+        --on-failure=continue "$PROGRAMS/pmix-bad" die-unasked
     [ "$status" = 137 ] || [ "$status" = 1 ] # whoever is seen to have ended first
     equal "$(grep -c 'not so: ' <<<"$stderr")" 3
 }
