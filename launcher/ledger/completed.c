@@ -190,16 +190,25 @@ int completed_move(struct instance *instance, struct error *err)
                                : error_set(err, "cannot open %s/%s: %s", instance->path,
                                            COMPLETED_FILE, strerror(errno));
     int state = -1, rc = 0;
-    if (private_directory_lock_byte(fd, BYTE_MOVE) == 0) {
+    struct stat st;
+    bool empty = fstat(fd, &st) == 0 && st.st_size == 0;
+    if (!empty && private_directory_lock_byte(fd, BYTE_MOVE) == 0) {
         state = state_directory_open(instance_name(instance), true, err);
         rc = state < 0 ? -1 : 1;
         while (rc == 1)
             rc = move_some(instance, fd, state, err);
-        if (rc == 0)
-            state_directory_limit(state);
     }
     if (state >= 0)
         close(state);
     close(fd);
     return rc;
+}
+
+void completed_limit(struct instance *instance)
+{
+    int state = state_directory_open(instance_name(instance), false, NULL);
+    if (state < 0)
+        return;
+    state_directory_limit(state);
+    close(state);
 }

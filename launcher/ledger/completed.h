@@ -29,9 +29,11 @@ bool completed_append(struct instance *instance, const char *id, int dir);
 /* All that there is now, appended to `out`. 0, or -1 with a sentence; no file is no record. */
 int completed_read(struct instance *instance, struct buf *out, struct error *err);
 
-/* Move all to the state directory, and keep that within its limits. 0, or -1 with a sentence: what could not
+/* Move all to the state directory. 0, or -1 with a sentence: what could not
  * be moved stays. One process at a time does it, others leave it to that one. */
 int completed_move(struct instance *instance, struct error *err);
+/* Keep the state directory within its limits, which may take long. */
+void completed_limit(struct instance *instance);
 /* Something was appended that it is time to move. */
 bool completed_is_due(const struct instance *instance);
 

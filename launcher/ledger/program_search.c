@@ -44,8 +44,9 @@ struct found_program {
 struct program_search {
     struct searched **searched;
     size_t nsearched;
-    struct found_program *programs;
+    struct found_program **programs;
     size_t count;
+    bool has_kept;
     struct buf warnings;
 };
 
@@ -97,12 +98,10 @@ static void add_found(struct program_search *search, struct searched *where, con
     uint64_t number = 0;
     number_read(id, NULL, UINT64_MAX - 2, &number);
     search->programs = array_grow(search->programs, search->count, sizeof(*search->programs));
-    struct found_program *program = &search->programs[search->count++];
-    memset(program, 0, sizeof(*program));
-    program->id = mem_copy_text(id);
-    program->number = number;
-    program->where = where;
-    program->place = place;
+    struct found_program *program = mem_alloc(sizeof(*program));
+    *program = (struct found_program){
+        .id = mem_copy_text(id), .number = number, .where = where, .place = place};
+    search->programs[search->count++] = program;
     if (record)
         program->record = *record;
 }
@@ -155,7 +154,6 @@ static void add_kept(void *arg, const char *name)
 
 static void search_in(struct program_search *search, struct searched *where)
 {
-    struct adding adding = {search, where};
     struct error err = ERROR_INIT;
     if (where->instance) {
         add_live(search, where);
@@ -163,15 +161,14 @@ static void search_in(struct program_search *search, struct searched *where)
     }
     where->state = state_directory_open(where->name, false, &err);
     warn(search, &err);
-    if (where->state >= 0)
-        state_directory_each(where->state, add_kept, &adding);
 }
 
 /* ---- order ---- */
 
 static int compare_programs(const void *a, const void *b)
 {
-    const struct found_program *one = a, *other = b;
+    const struct found_program *one = *(struct found_program *const *)a;
+    const struct found_program *other = *(struct found_program *const *)b;
     int order = one->where == other->where ? 0 : strcmp(one->where->name, other->where->name);
     if (order == 0)
         order = (one->number > other->number) - (one->number < other->number);
@@ -180,23 +177,31 @@ static int compare_programs(const void *a, const void *b)
     return order ? order : (int)one->place - (int)other->place;
 }
 
+static void free_found(struct found_program *program)
+{
+    free(program->id);
+    free(program);
+}
+
 /* One that ended while it was looked for is found in two places: what is over counts. */
 static void sort_programs(struct program_search *search)
 {
     size_t kept = 0;
     if (search->count)
         qsort(search->programs, search->count, sizeof(*search->programs), compare_programs);
+    for (size_t i = 0; i < search->nsearched; i++)
+        search->searched[i]->nprograms = 0;
     for (size_t i = 0; i < search->count; i++) {
-        struct found_program *last = kept ? &search->programs[kept - 1] : NULL;
-        if (last && last->where == search->programs[i].where &&
-            strcmp(last->id, search->programs[i].id) == 0)
-            free(search->programs[i].id);
-        else
-            search->programs[kept++] = search->programs[i];
+        struct found_program *program = search->programs[i];
+        const struct found_program *last = kept ? search->programs[kept - 1] : NULL;
+        if (last && last->where == program->where && strcmp(last->id, program->id) == 0) {
+            free_found(program);
+            continue;
+        }
+        search->programs[kept++] = program;
+        program->where->nprograms++;
     }
     search->count = kept;
-    for (size_t i = 0; i < kept; i++)
-        search->programs[i].where->nprograms++;
 }
 
 struct program_search *program_search_new(const char *instance, struct error *err)
@@ -227,12 +232,23 @@ struct program_search *program_search_new(const char *instance, struct error *er
     return NULL;
 }
 
+void program_search_add_kept(struct program_search *search)
+{
+    for (size_t i = 0; i < search->nsearched && !search->has_kept; i++) {
+        struct adding adding = {search, search->searched[i]};
+        if (adding.where->state >= 0)
+            state_directory_each(adding.where->state, add_kept, &adding);
+    }
+    search->has_kept = true;
+    sort_programs(search);
+}
+
 void program_search_free(struct program_search *search)
 {
     if (!search)
         return;
     for (size_t i = 0; i < search->count; i++)
-        free(search->programs[i].id);
+        free_found(search->programs[i]);
     for (size_t i = 0; i < search->nsearched; i++) {
         struct searched *where = search->searched[i];
         if (where->state >= 0)
@@ -261,7 +277,7 @@ size_t program_search_count(const struct program_search *search)
 
 const struct found_program *program_search_nth(const struct program_search *search, size_t n)
 {
-    return &search->programs[n];
+    return search->programs[n];
 }
 
 size_t program_search_instances(const struct program_search *search)
@@ -279,22 +295,46 @@ static bool is_usual(const struct searched *where, const char *usual)
     return usual && (strcmp(where->name, usual) == 0 || strcmp(where->identity, usual) == 0);
 }
 
-int program_search_find(const struct program_search *search, const char *id, const char *usual,
+static struct found_program *find_in_instance(const struct program_search *search,
+                                              const struct searched *where, const char *number)
+{
+    for (size_t i = 0; i < search->count; i++)
+        if (search->programs[i]->where == where && strcmp(search->programs[i]->id, number) == 0)
+            return search->programs[i];
+    return NULL;
+}
+
+/* What is over by now counts. */
+static struct found_program *find_or_add_kept(struct program_search *search, struct searched *where,
+                                              const char *number)
+{
+    struct found_program *program = find_in_instance(search, where, number);
+    if (search->has_kept || where->state < 0 || !state_directory_has(where->state, number))
+        return program;
+    if (program) {
+        program->place = PLACE_KEPT;
+        return program;
+    }
+    add_found(search, where, number, PLACE_KEPT, NULL);
+    return search->programs[search->count - 1];
+}
+
+int program_search_find(struct program_search *search, const char *id, const char *usual,
                         const struct found_program **found, struct error *err)
 {
     const char *slash = strrchr(id, '/'), *number = slash ? slash + 1 : id;
     struct buf names = BUF_INIT;
     size_t hits = 0;
     *found = NULL;
-    for (size_t i = 0; i < search->count; i++) {
-        const struct found_program *program = &search->programs[i];
-        const char *name = program->where->name;
-        bool here = !slash || (strlen(name) == (size_t)(slash - id) &&
-                               memcmp(name, id, (size_t)(slash - id)) == 0);
-        if (!here || strcmp(program->id, number) != 0)
+    for (size_t i = 0; i < search->nsearched; i++) {
+        struct searched *where = search->searched[i];
+        bool here = !slash || (strlen(where->name) == (size_t)(slash - id) &&
+                               memcmp(where->name, id, (size_t)(slash - id)) == 0);
+        const struct found_program *program = here ? find_or_add_kept(search, where, number) : NULL;
+        if (!program)
             continue;
-        buf_printf(&names, "%s%s/%s", hits ? ", " : "", name, number);
-        if (!hits++ || is_usual(program->where, usual))
+        buf_printf(&names, "%s%s/%s", hits ? ", " : "", where->name, number);
+        if (!hits++ || is_usual(where, usual))
             *found = program;
     }
     bool clear = *found && (hits == 1 || is_usual((*found)->where, usual));

@@ -17,22 +17,25 @@
 struct program_search;
 struct found_program;
 
-/* In all instances, or in the one of this path or name. NULL with a sentence: there is no such instance. */
+/* In all instances, or in the one of this path or name: what lives, and what is over and could not be moved. NULL
+ * with a sentence: there is no such instance. */
 struct program_search *program_search_new(const char *instance, struct error *err);
+/* All that is kept in the state directory, too, which may be much: program_search_find() looks there without it. */
+void program_search_add_kept(struct program_search *search);
 void program_search_free(struct program_search *search); /* NULL is fine */
 /* A sentence, each in a line, on what could not be read or moved, so that programs may be missing; "": nothing.
  * Borrowed. */
 const char *program_search_warnings(const struct program_search *search);
 
 size_t program_search_count(const struct program_search *search);
-/* By instance, then by number; borrowed. */
+/* By instance, then by number; borrowed until program_search_free(). */
 const struct found_program *program_search_nth(const struct program_search *search, size_t n);
-/* How many instances have programs. */
+/* How many instances have one of these. */
 size_t program_search_instances(const struct program_search *search);
 
 /* That of an id: "17", or "NAME/17" with the name of its instance. Where several instances have it, that of this
  * name or identity (NULL: none) is meant. 1: found; 0 with a sentence: there is none; -1 with a sentence. */
-int program_search_find(const struct program_search *search, const char *id, const char *usual,
+int program_search_find(struct program_search *search, const char *id, const char *usual,
                         const struct found_program **found, struct error *err);
 
 /* ---- one of them ---- */

@@ -131,6 +131,14 @@ void state_directory_each(int state, void (*each)(void *arg, const char *name), 
         close(fd);
 }
 
+bool state_directory_has(int state, const char *name)
+{
+    struct stat st;
+    uint64_t number;
+    return is_context_name(name, &number) && !strchr(name, '/') &&
+           fstatat(state, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
 void state_directory_instances(void (*each)(void *arg, const char *instance), void *arg)
 {
     char *path = state_directory_path(), *suffix = state_name("");

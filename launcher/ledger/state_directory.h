@@ -36,6 +36,8 @@ void state_directory_limit(int state);
 
 /* Calls `each` with the names of all contexts, in no order. */
 void state_directory_each(int state, void (*each)(void *arg, const char *name), void *arg);
+/* Whether there is a context of this name. */
+bool state_directory_has(int state, const char *name);
 /* Calls `each` with the names of all instances of this host of which something is kept, in no order. */
 void state_directory_instances(void (*each)(void *arg, const char *instance), void *arg);
 /* Remove a context. 0, or -1 with a sentence. */

@@ -49,10 +49,10 @@ int tpctl_wait(struct method_call *call, struct error *err);
 /* All of the user, or those of --instance; what hinders is said on stderr. NULL with a sentence. */
 struct program_search *tpctl_search(const struct method_call *call, struct error *err);
 /* That of an id, or the caller's own for "@". 0, or an exit status with a sentence. */
-int tpctl_find(const struct program_search *search, const char *id,
-               const struct found_program **found, struct error *err);
+int tpctl_find(struct program_search *search, const char *id, const struct found_program **found,
+               struct error *err);
 /* The id of the program that this process is a task of; NULL: it is none of a program that lives. Caller frees. */
-char *tpctl_own_id(const struct program_search *search);
+char *tpctl_own_id(struct program_search *search);
 
 /* ---- tpctl_wait.c: for methods that wait, too ---- */
 

@@ -51,6 +51,8 @@ int tpctl_list(struct method_call *call, struct error *err)
     bool all = method_value(call, TPCTL_ALL);
     json_t *list = json_array();
     size_t lines = 0;
+    if (search && all)
+        program_search_add_kept(search);
     for (size_t i = 0; search && i < program_search_count(search); i++) {
         const struct found_program *program = program_search_nth(search, i);
         bool several = program_search_instances(search) > 1;

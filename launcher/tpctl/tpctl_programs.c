@@ -46,7 +46,7 @@ static char *id_of_environment(void)
     return slash && slash[1] ? mem_format("%s/%s", slash + 1, id) : mem_copy_text(id);
 }
 
-char *tpctl_own_id(const struct program_search *search)
+char *tpctl_own_id(struct program_search *search)
 {
     const struct found_program *found;
     char *id = id_of_environment();
@@ -59,8 +59,8 @@ char *tpctl_own_id(const struct program_search *search)
     return NULL;
 }
 
-int tpctl_find(const struct program_search *search, const char *id,
-               const struct found_program **found, struct error *err)
+int tpctl_find(struct program_search *search, const char *id, const struct found_program **found,
+               struct error *err)
 {
     bool own = strcmp(id, "@") == 0;
     char *name = own ? tpctl_own_id(search) : mem_copy_text(id);

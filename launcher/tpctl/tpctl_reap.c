@@ -27,7 +27,7 @@ static void choose(struct chosen *chosen, const struct found_program *program)
     chosen->list[chosen->count++] = program;
 }
 
-static int choose_by_ids(const struct method_call *call, const struct program_search *search,
+static int choose_by_ids(const struct method_call *call, struct program_search *search,
                          struct chosen *chosen, struct error *err)
 {
     const struct found_program *program;
@@ -129,6 +129,8 @@ int tpctl_reap(struct method_call *call, struct error *err)
     struct program_search *search = tpctl_search(call, err);
     if (!search)
         return -1;
+    if (all)
+        program_search_add_kept(search);
     if (all)
         choose_all(search, older, &chosen);
     else

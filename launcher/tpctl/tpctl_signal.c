@@ -90,7 +90,7 @@ int tpctl_signal(struct method_call *call, struct error *err)
 
 /* ---- terminate ---- */
 
-static int terminate_one(const struct program_search *search, const char *id, double grace,
+static int terminate_one(struct program_search *search, const char *id, double grace,
                          struct error *err)
 {
     struct control_request request = {.method = CONTROL_METHOD_TERMINATE, .grace = grace};

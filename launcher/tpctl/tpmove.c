@@ -20,6 +20,8 @@ int main(int argc, char *argv[])
     if (!instance)
         return 1;
     int rc = completed_move(instance, NULL);
+    if (rc == 0)
+        completed_limit(instance);
     instance_close(instance);
     return rc < 0;
 }

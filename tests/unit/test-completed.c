@@ -246,6 +246,7 @@ static void test_instances_to_which_nothing_comes_are_removed_with_age(void **st
     snprintf(mark, sizeof(mark), "%s/deep/state/tprun/.limited", world);
     end_logged(instance);
     assert_int_equal(completed_move(instance, NULL), 0);
+    completed_limit(instance);
     state_path(old, sizeof(old), "old", "");
     state_path(young, sizeof(young), "young", "");
     snprintf(own, sizeof(own), "%s/deep/state/tprun/notes", world);
@@ -260,6 +261,7 @@ static void test_instances_to_which_nothing_comes_are_removed_with_age(void **st
     for (int i = 0; i < 2; i++) {
         end_logged(instance);
         assert_int_equal(completed_move(instance, NULL), 0);
+        completed_limit(instance);
         assert_int_equal(access(old, F_OK), i == 0 ? 0 : -1); /* once a day */
         assert_int_equal(access(draft, F_OK), i == 0 ? 0 : -1);
         assert_int_equal(access(young, F_OK) + access(own, F_OK), 0);
