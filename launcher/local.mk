@@ -59,6 +59,7 @@ liblauncher_a_SOURCES = \
     launcher/ledger/program_record.c launcher/ledger/program_record.h \
     launcher/ledger/program_search.c launcher/ledger/program_search.h \
     launcher/ledger/state_directory.c launcher/ledger/state_directory.h \
+    launcher/ledger/state_index.c launcher/ledger/state_index.h \
     launcher/ledger/topology_cache.c launcher/ledger/topology_cache.h \
     launcher/tree/batch_bootstrap.c launcher/tree/batch_bootstrap.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \

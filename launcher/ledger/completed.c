@@ -16,6 +16,7 @@
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
 #include "launcher/ledger/state_directory.h"
+#include "launcher/ledger/state_index.h"
 
 #define COMPLETED_FILE "completed"
 enum { BYTE_WRITE, BYTE_MOVE }; /* bytes of the file that are locked for it */
@@ -158,10 +159,25 @@ int completed_read(struct instance *instance, struct buf *out, struct error *err
 
 /* ---- moving ---- */
 
-/* What stands before `from` is moved already. 1: there may be more. */
+static int put_context(int state, const struct completed_context *context, struct buf *lines,
+                       struct error *err)
+{
+    struct kept_context kept;
+    if (state_directory_put(state, context, &kept, err) < 0)
+        return -1;
+    const char *log = context->files[CONTEXT_EVENTS];
+    struct program_record *record =
+        *kept.name && log ? program_record_read(log, context->lens[CONTEXT_EVENTS], false) : NULL;
+    if (record && record->state == RECORD_COMPLETE)
+        state_index_encode(lines, kept.name, kept.inode, record);
+    program_record_free(record);
+    return 0;
+}
+
+/* 1: there may be more. */
 static int move_some(struct instance *instance, int fd, int state, struct error *err)
 {
-    struct buf bytes = BUF_INIT;
+    struct buf bytes = BUF_INIT, lines = BUF_INIT;
     struct completed_context context;
     struct stat st;
     size_t at = 0;
@@ -169,7 +185,8 @@ static int move_some(struct instance *instance, int fd, int state, struct error 
     if (rc < 0)
         error_set(err, "cannot read %s/%s: %s", instance->path, COMPLETED_FILE, strerror(errno));
     while (rc == 0 && context_record_next(buf_bytes(&bytes), bytes.len, &at, &context))
-        rc = state_directory_put(state, &context, err);
+        rc = put_context(state, &context, &lines, err);
+    state_index_append(state, &lines);
     if (rc == 0 && lock_completed(fd) == 0) {
         bool whole = fstat(fd, &st) == 0 && (size_t)st.st_size == bytes.len;
         rc = !whole;
@@ -178,6 +195,7 @@ static int move_some(struct instance *instance, int fd, int state, struct error 
                            strerror(errno));
     }
     private_directory_unlock_byte(fd, BYTE_WRITE);
+    buf_free(&lines);
     buf_free(&bytes);
     return rc;
 }

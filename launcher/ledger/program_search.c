@@ -18,6 +18,7 @@
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
 #include "launcher/ledger/state_directory.h"
+#include "launcher/ledger/state_index.h"
 
 enum place {
     PLACE_KEPT,    /* in the state directory */
@@ -29,6 +30,7 @@ struct searched { /* an instance */
     char *name, *identity;
     struct instance *instance; /* NULL: there is none in the file system */
     int state;                 /* its part of the state directory; -1: there is none */
+    struct state_index *index; /* of that; NULL: not all of it is wanted */
     struct buf waiting;
     size_t nprograms;
 };
@@ -38,7 +40,9 @@ struct found_program {
     uint64_t number;
     struct searched *where;
     enum place place;
-    struct completed_context record; /* of PLACE_WAITING */
+    struct completed_context record;     /* of PLACE_WAITING */
+    uint64_t inode;                      /* of PLACE_KEPT; 0: not known */
+    const struct state_index_line *line; /* of PLACE_KEPT, or NULL */
 };
 
 struct program_search {
@@ -92,8 +96,9 @@ static void add_kept_instance(void *arg, const char *name)
     search_named(arg, name);
 }
 
-static void add_found(struct program_search *search, struct searched *where, const char *id,
-                      enum place place, const struct completed_context *record)
+static struct found_program *add_found(struct program_search *search, struct searched *where,
+                                       const char *id, enum place place,
+                                       const struct completed_context *record)
 {
     uint64_t number = 0;
     number_read(id, NULL, UINT64_MAX - 2, &number);
@@ -104,6 +109,7 @@ static void add_found(struct program_search *search, struct searched *where, con
     search->programs[search->count++] = program;
     if (record)
         program->record = *record;
+    return program;
 }
 
 /* Directories of programs. What no manager lives for is put to what is over first. */
@@ -146,10 +152,13 @@ struct adding {
     struct searched *where;
 };
 
-static void add_kept(void *arg, const char *name)
+static void add_kept(void *arg, const char *name, uint64_t inode)
 {
     const struct adding *adding = arg;
-    add_found(adding->search, adding->where, name, PLACE_KEPT, NULL);
+    struct found_program *program =
+        add_found(adding->search, adding->where, name, PLACE_KEPT, NULL);
+    program->inode = inode;
+    program->line = state_index_find(adding->where->index, name, inode);
 }
 
 static void search_in(struct program_search *search, struct searched *where)
@@ -236,8 +245,10 @@ void program_search_add_kept(struct program_search *search)
 {
     for (size_t i = 0; i < search->nsearched && !search->has_kept; i++) {
         struct adding adding = {search, search->searched[i]};
-        if (adding.where->state >= 0)
-            state_directory_each(adding.where->state, add_kept, &adding);
+        if (adding.where->state < 0)
+            continue;
+        adding.where->index = state_index_open(adding.where->state);
+        state_directory_each(adding.where->state, add_kept, &adding);
     }
     search->has_kept = true;
     sort_programs(search);
@@ -251,6 +262,7 @@ void program_search_free(struct program_search *search)
         free_found(search->programs[i]);
     for (size_t i = 0; i < search->nsearched; i++) {
         struct searched *where = search->searched[i];
+        state_index_close(where->index);
         if (where->state >= 0)
             close(where->state);
         instance_close(where->instance);
@@ -315,8 +327,7 @@ static struct found_program *find_or_add_kept(struct program_search *search, str
         program->place = PLACE_KEPT;
         return program;
     }
-    add_found(search, where, number, PLACE_KEPT, NULL);
-    return search->programs[search->count - 1];
+    return add_found(search, where, number, PLACE_KEPT, NULL);
 }
 
 int program_search_find(struct program_search *search, const char *id, const char *usual,
@@ -412,17 +423,23 @@ struct program_record *found_program_record(const struct found_program *program,
                                             struct error *err)
 {
     size_t len;
+    struct program_record *record =
+        program->line && !with_tasks ? state_index_record(program->line) : NULL;
+    if (record)
+        return record;
     char *text = found_program_file(program, CONTEXT_EVENTS, &len);
     if (!text && (errno != ENOENT || program->place != PLACE_LIVE)) {
         error_set(err, "the log of program %s cannot be read: %s", program->id, strerror(errno));
         return NULL;
     }
-    struct program_record *record = program_record_read(text ? text : "", len, with_tasks);
+    record = program_record_read(text ? text : "", len, with_tasks);
     free(text);
     if (program->place != PLACE_LIVE && record->state != RECORD_COMPLETE) {
         record->state = RECORD_COMPLETE;
         record->is_lost = true;
     }
+    if (program->place == PLACE_KEPT && program->where->index && program->inode)
+        state_index_add(program->where->index, program->id, program->inode, record);
     return record;
 }
 

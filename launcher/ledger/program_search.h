@@ -49,7 +49,7 @@ const char *found_program_instance_path(const struct found_program *program);
 bool found_program_is_live(const struct found_program *program); /* when it was looked for */
 bool found_program_lives(const struct found_program *program);   /* now */
 
-/* What its log says. Caller frees; NULL with a sentence: it cannot be read any more. A program without a manager
+/* What its log says, or without tasks the index of all that is kept (state_index.h), to which it is added. Caller frees; NULL with a sentence: it cannot be read any more. A program without a manager
  * is complete, and lost where its log does not say otherwise. */
 struct program_record *found_program_record(const struct found_program *program, bool with_tasks,
                                             struct error *err);

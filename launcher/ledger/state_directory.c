@@ -21,7 +21,7 @@
 #include "base/number.h"
 #include "launcher/ledger/private_directory.h"
 
-#define STATE_NAME 40                 /* bytes of a context's name */
+#define STATE_NAME sizeof(((struct kept_context *)0)->name)
 #define STATE_SAME 99                 /* contexts of one number */
 #define STATE_LIMITED ".limited"      /* its time is when instances were last looked through */
 #define STATE_LIMIT_PAUSE (24 * 3600) /* seconds between that */
@@ -117,14 +117,15 @@ static bool is_context_name(const char *name, uint64_t *number)
     return digits && strlen(name) < STATE_NAME && (!name[digits] || name[digits] == '.');
 }
 
-void state_directory_each(int state, void (*each)(void *arg, const char *name), void *arg)
+void state_directory_each(int state, void (*each)(void *arg, const char *name, uint64_t inode),
+                          void *arg)
 {
     int fd = openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     uint64_t number;
     for (const struct dirent *entry; stream && (entry = readdir(stream));)
         if (is_context_name(entry->d_name, &number))
-            each(arg, entry->d_name);
+            each(arg, entry->d_name, entry->d_ino);
     if (stream)
         closedir(stream);
     else if (fd >= 0)
@@ -164,9 +165,10 @@ int state_directory_remove(int state, const char *name, struct error *err)
     return error_set(err, "cannot remove what is kept of program %s: %s", name, strerror(errno));
 }
 
-static void keep_highest(void *arg, const char *name)
+static void keep_highest(void *arg, const char *name, uint64_t inode)
 {
     uint64_t number, *highest = arg;
+    (void)inode;
     if (is_context_name(name, &number) && number > *highest)
         *highest = number;
 }
@@ -209,27 +211,31 @@ static bool is_same_context(int state, const char *name, const struct completed_
 }
 
 /* 0; -1 with errno. */
-static int name_context(int state, const char *draft, const struct completed_context *context)
+static int name_context(int state, const char *draft, const struct completed_context *context,
+                        char name[STATE_NAME])
 {
-    char name[STATE_NAME];
     int rc = -1;
     errno = EEXIST;
     for (int i = 1; rc < 0 && errno == EEXIST && i <= STATE_SAME; i++) {
-        snprintf(name, sizeof(name), i > 1 ? "%s.%d" : "%s", context->id, i);
+        snprintf(name, STATE_NAME, i > 1 ? "%s.%d" : "%s", context->id, i);
         rc = renameat2(state, draft, state, name, RENAME_NOREPLACE);
         if (rc < 0 && errno == EINVAL && faccessat(state, name, F_OK, 0) < 0) /* NFS */
             rc = renameat(state, draft, state, name);
         if (rc < 0 && (errno == EEXIST || errno == EINVAL)) {
-            if (is_same_context(state, name, context))
+            if (is_same_context(state, name, context)) {
+                *name = '\0';
                 return directory_remove(state, draft);
+            }
             errno = EEXIST;
         }
     }
     return rc;
 }
 
-int state_directory_put(int state, const struct completed_context *context, struct error *err)
+int state_directory_put(int state, const struct completed_context *context,
+                        struct kept_context *kept, struct error *err)
 {
+    struct stat st;
     char draft[STATE_NAME];
     uint32_t random = (uint32_t)clock_wall_ns(); /* others may do the same, with another /tmp */
     (void)!getrandom(&random, sizeof(random), 0);
@@ -237,10 +243,13 @@ int state_directory_put(int state, const struct completed_context *context, stru
     int dir = -1, rc = mkdirat(state, draft, 0700);
     if (rc == 0)
         dir = openat(state, draft, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir < 0 || write_files(dir, context) < 0 || name_context(state, draft, context) < 0) {
+    if (dir < 0 || write_files(dir, context) < 0 || fstat(dir, &st) < 0 ||
+        name_context(state, draft, context, kept->name) < 0) {
         rc = error_set(err, "cannot keep what is known of program %s: %s", context->id,
                        strerror(errno));
         directory_remove(state, draft);
+    } else {
+        kept->inode = st.st_ino;
     }
     if (dir >= 0)
         close(dir);
@@ -259,8 +268,9 @@ struct dated_list {
     size_t count;
 };
 
-static void note_dated(void *arg, const char *name)
+static void note_dated(void *arg, const char *name, uint64_t inode)
 {
+    (void)inode;
     struct dated_list *all = arg;
     struct dated one = {0};
     if (!is_context_name(name, &one.number))

@@ -4,6 +4,7 @@
  *     $XDG_STATE_HOME/tprun, else ~/.local/state/tprun
  *         NAME@HOST/            an instance, by the name of its directory, and where that was
  *             17/               a program: spec.json, R.json, slots.json, events
+ *             index-1           what a list shows of each (state_index.h)
  *
  * All is mode 0700 and the user's own. It may be on a slow file system: no run waits for it. A context
  * appears whole, by a rename. STATE_MAX_AGE and STATE_MAX_COUNT keep it bounded.
@@ -28,14 +29,21 @@ char *state_directory_path(void);
  * `make` -1 without one where it is not there. */
 int state_directory_open(const char *instance, bool make, struct error *err);
 
+struct kept_context {
+    char name[40]; /* of its directory; "": it was there before */
+    uint64_t inode;
+};
+
 /* Add a context. One that is there with the same log is the same; where another has its number it is ID.2, and
  * so on. 0, or -1 with a sentence. */
-int state_directory_put(int state, const struct completed_context *context, struct error *err);
+int state_directory_put(int state, const struct completed_context *context,
+                        struct kept_context *kept, struct error *err);
 /* Remove what is too old, or too much, and once a day instances of which all is too old. */
 void state_directory_limit(int state);
 
-/* Calls `each` with the names of all contexts, in no order. */
-void state_directory_each(int state, void (*each)(void *arg, const char *name), void *arg);
+/* Calls `each` with the names of all contexts, and the inodes of their directories, in no order. */
+void state_directory_each(int state, void (*each)(void *arg, const char *name, uint64_t inode),
+                          void *arg);
 /* Whether there is a context of this name. */
 bool state_directory_has(int state, const char *name);
 /* Calls `each` with the names of all instances of this host of which something is kept, in no order. */

@@ -14,13 +14,17 @@ static const char *user_name(void)
     return user ? user->pw_name : "";
 }
 
-static void list_json(json_t *list, const struct found_program *program,
-                      const struct program_record *record)
+/* Printed one by one: a list of all as a value would need much memory. */
+static void list_json(struct method_call *call, const struct found_program *program,
+                      const struct program_record *record, const char *user)
 {
     json_t *value = program_to_json(found_program_id(program), record);
-    json_object_set_new(value, "user", json_string(user_name()));
+    json_object_set_new(value, "user", json_string(user));
     json_object_set_new(value, "instance", json_string(found_program_instance(program)));
-    json_array_append_new(list, value);
+    char *text = json_dumps(value, JSON_REAL_PRECISION(16));
+    fputs(text ? text : "null", call->out);
+    free(text);
+    json_decref(value);
 }
 
 static void list_line(struct method_call *call, const struct found_program *program,
@@ -49,10 +53,12 @@ int tpctl_list(struct method_call *call, struct error *err)
     int as_json = tpctl_wants_json(call, err);
     struct program_search *search = as_json < 0 ? NULL : tpctl_search(call, err);
     bool all = method_value(call, TPCTL_ALL);
-    json_t *list = json_array();
+    const char *user = user_name();
     size_t lines = 0;
     if (search && all)
         program_search_add_kept(search);
+    if (search && as_json)
+        fputs("{\"version\": 1, \"programs\": [", call->out);
     for (size_t i = 0; search && i < program_search_count(search); i++) {
         const struct found_program *program = program_search_nth(search, i);
         bool several = program_search_instances(search) > 1;
@@ -63,18 +69,20 @@ int tpctl_list(struct method_call *call, struct error *err)
             program_record_free(record);
             continue;
         }
-        if (!as_json && !lines++)
+        if (as_json)
+            fputs(lines ? ", " : "", call->out);
+        else if (!lines)
             fprintf(call->out, "%6s %-15s %6s %8s %6s %9s %s%s\n", "ID", "STATE", "STATUS", "TASKS",
                     "NODES", "TIME", several ? "INSTANCE " : "", "COMMAND");
         if (as_json)
-            list_json(list, program, record);
+            list_json(call, program, record, user);
         else
             list_line(call, program, record, several);
         program_record_free(record);
+        lines++;
     }
     if (search && as_json)
-        tpctl_print_json(call, json_pack("{s:i, s:O}", "version", 1, "programs", list));
-    json_decref(list);
+        fputs("]}\n", call->out);
     program_search_free(search);
     return search ? 0 : -1;
 }

@@ -160,6 +160,65 @@ until_runs() { wait_for 5 eval "[ \"\$(tpctl list --format=json | jq -r '.progra
     equal "$(states -a)" '1 complete 0'
 }
 
+# COMMAND where the state directory is mounted like that.
+with_state() {
+    local options=$1
+    shift
+    { [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; } || skip "a file system can be mounted by root, in a namespace"
+    mkdir -p "$XDG_STATE_HOME"
+    run -0 --separate-stderr unshare -m sh -c "mount $options \"\$XDG_STATE_HOME\" && exec \"\$@\"" - "$@"
+}
+
+@test "a state directory that is full is said, and nothing is missing" {
+    for i in 1 2 3; do tprun true; done
+    with_state '-t tmpfs -o size=4k,nr_inodes=8 none' tpctl list -a --format=json
+    [[ $stderr = "tpctl: what is known of complete programs stays in "*": cannot keep what is known of program "*": No space left on device" ]]
+    equal "$(jq -r '.programs[] | "\(.id) \(.status)"' <<<"$output")" $'1 0\n2 0\n3 0'
+    equal "$(states -a)" $'1 complete 0\n2 complete 0\n3 complete 0'
+}
+
+@test "a state directory that is read-only is listed, with what could not be moved there" {
+    tprun true
+    tpctl list -a >/dev/null
+    rm "$(STATE)"/index-*
+    run tprun false
+    with_state "-o bind,ro \"\$XDG_STATE_HOME\"" tpctl list -a --format=json
+    [[ $stderr = "tpctl: what is known of complete programs stays in "*": Read-only file system" ]]
+    equal "$(jq -r '.programs[] | "\(.id) \(.status)"' <<<"$output")" $'1 0\n2 1'
+    with_state "-o bind,ro \"\$XDG_STATE_HOME\"" tpctl info 2
+    run -0 tpctl reap --all
+    equal "$(states -a)" ''
+}
+
+@test "what is listed is the same with the index of what is kept, and without" {
+    for i in 1 2 3; do run tprun sh -c "exit $i"; done
+    tpctl list -a --format=json >moved
+    [ "$(wc -l <"$(STATE)/index-1")" = 3 ]
+    tpctl reap 2
+    tpctl list -a --format=json >indexed
+    rm "$(STATE)/index-1"
+    tpctl list -a --format=json >made
+    [ "$(wc -l <"$(STATE)/index-1")" = 2 ]
+    equal "$(jq -c '.programs[]' moved | grep -v '"id":"2"')" "$(jq -c '.programs[]' indexed)"
+    equal "$(cat indexed)" "$(cat made)"
+    # without a look at the logs
+    command -v strace >/dev/null || skip "no strace here"
+    strace -f -qq -e trace=openat -o trace tpctl list -a >/dev/null || skip "strace may not trace here"
+    run -1 grep '"events"' trace
+}
+
+@test "a clock that was set back while a program ran harms nothing" {
+    tprun true
+    tpctl list -a >/dev/null
+    sed -i 's/"timestamp":[0-9.]*,"name":"\(running\|complete\)"/"timestamp":1000000000.5,"name":"\1"/' "$(STATE)/1/events"
+    rm "$(STATE)"/index-*
+    equal "$(states -a)" '1 complete 0'
+    run -0 tpctl list -a
+    [[ ${lines[1]} =~ ^\ +1\ complete\ +0\ +1\ +1\ +0.0s\ true$ ]]
+    tpctl info 1 >/dev/null
+    tpctl wait 1
+}
+
 @test "a log that is cut at any byte is shown as far as it goes" {
     tprun -n 2 true
     tpctl list -a >/dev/null
@@ -168,6 +227,7 @@ until_runs() { wait_for 5 eval "[ \"\$(tpctl list --format=json | jq -r '.progra
     size=$(stat -c %s whole)
     for ((i = 0; i < size; i += 29)); do
         head -c "$i" whole >"$log"
+        rm -f "$(STATE)"/index-*
         tpctl info 1 >/dev/null || { echo "cut at $i"; return 1; }
         [ "$(states -a)" = '1 complete null' ] || { echo "cut at $i: $(states -a)"; return 1; }
     done

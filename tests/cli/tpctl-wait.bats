@@ -88,6 +88,7 @@ until_there() { wait_for 5 eval "[ \"\$(tpctl list --format=json | jq '.programs
     tpctl list -a >/dev/null
     log=$(STATE)/1/events
     sed -i 's/"timestamp":[0-9.]*,"name":"complete"/"timestamp":1000000000.5,"name":"complete"/' "$log"
+    rm "$(STATE)"/index-*
     run -0 tpctl reap --all --older 1d
     equal "$(ids)" 2
     run -2 --separate-stderr tpctl reap --all --older soon

@@ -81,14 +81,16 @@ static void expect_waiting(struct instance *instance, const char *want)
     free(got);
 }
 
-static void add_name(void *arg, const char *name)
+static void add_name(void *arg, const char *name, uint64_t inode)
 {
+    (void)inode;
     struct buf *names = arg;
     buf_printf(names, "%s ", name);
 }
 
-static void count_name(void *arg, const char *name)
+static void count_name(void *arg, const char *name, uint64_t inode)
 {
+    (void)inode;
     assert_non_null(name);
     ++*(size_t *)arg;
 }
