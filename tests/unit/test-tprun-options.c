@@ -379,8 +379,10 @@ static const struct {
     {WORDS("--hosts", "::1,me@fe80::1%eth0,a:4:8", "a"),
      "--hosts: \"a:4:8\": a count belongs in a hostfile (--hostfile FILE, with a line such as "
      "node0:2), a port in ssh's configuration"},
-    {WORDS("--help", "bogus"), "--help: unknown topic \"bogus\" (expected layout, mpiexec or options)"},
-    {WORDS("--help=bogus"), "--help: unknown topic \"bogus\" (expected layout, mpiexec or options)"},
+    {WORDS("--help", "bogus"),
+     "--help: unknown topic \"bogus\" (expected layout, mpiexec or options)"},
+    {WORDS("--help=bogus"),
+     "--help: unknown topic \"bogus\" (expected layout, mpiexec or options)"},
     {WORDS("--map-bye", "x", "a"), "unknown option --map-bye: the nearest is --map-by"},
     {WORDS("--oversubcribe", "a"), "unknown option --oversubcribe: the nearest is --oversubscribe"},
     {WORDS("--time-limt=3", "a"), "unknown option --time-limt: the nearest is --time-limit"},
