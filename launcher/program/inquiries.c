@@ -33,10 +33,6 @@ struct inquiries {
 
 static void open_inquiry_free(struct open_inquiry *open)
 {
-    struct open_inquiry **at = &open->inquiries->first;
-    while (*at != open)
-        at = &(*at)->next;
-    *at = open->next;
     ev_timer_stop(open->inquiries->loop, &open->patience);
     for (size_t i = 0; i < open->nnodes; i++)
         inquiry_answer_clear(&open->nodes[i].answer);
@@ -52,6 +48,7 @@ static int compare_nodes(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
+/* It is in no list any more. */
 static void inquiry_tell(struct open_inquiry *open)
 {
     idset_add_set(open->lost, open->unheard);
@@ -64,8 +61,12 @@ static void inquiry_tell(struct open_inquiry *open)
 
 static void inquiry_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
 {
+    struct open_inquiry *open = timer->data, **at = &open->inquiries->first;
     (void)loop, (void)events;
-    inquiry_tell(timer->data);
+    while (*at != open)
+        at = &(*at)->next;
+    *at = open->next;
+    inquiry_tell(open);
 }
 
 /* Told in the next turn of the loop. */
@@ -162,7 +163,11 @@ struct inquiries *inquiries_new(struct ev_loop *loop,
 
 void inquiries_free(struct inquiries *inquiries)
 {
-    while (inquiries && inquiries->first)
-        inquiry_tell(inquiries->first);
+    if (!inquiries)
+        return;
+    for (struct open_inquiry *open; (open = inquiries->first);) {
+        inquiries->first = open->next;
+        inquiry_tell(open);
+    }
     free(inquiries);
 }
