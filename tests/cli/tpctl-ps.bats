@@ -112,15 +112,18 @@ ranks_are() { [ "$(tpctl ps --format=json "$id" | jq '.tasks[].rank' | paste -sd
     end_program
 }
 
-# on_terminal KEYS...: top on a terminal of 5 lines of 40 columns, with these keys in its third picture.
+# on_terminal KEYS: top on a terminal of 5 lines of 40 columns, with these keys in its third picture.
 on_terminal() {
     python3 - "$TPCTL" "$id" "$1" <<'E2'
 import fcntl, os, pty, select, struct, sys, termios, time
+known, know = os.pipe()
 pid, fd = pty.fork()
 if pid == 0:
+    os.read(known, 1)
     os.execv(sys.argv[1], ["tpctl", "top", "-d", "0.1", sys.argv[2]])
 fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 5, 40, 0, 0))
 before = termios.tcgetattr(fd)[3]
+os.write(know, b"x")
 seen, sent, end = b"", False, time.time() + 20
 while time.time() < end:
     if select.select([fd], [], [], 0.1)[0]:
