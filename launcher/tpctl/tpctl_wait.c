@@ -21,6 +21,7 @@ struct waiting {
     struct method_call *call;
     const char *event; /* that is waited for */
     double end;        /* of all waiting, on the monotonic clock; INFINITY */
+    bool was_seen;     /* the program was there before */
 };
 
 /* ---- one look ---- */
@@ -75,7 +76,7 @@ static int wait_for_one(const struct waiting *waiting, const char *id, int *stat
                         struct error *err)
 {
     double missed = 0;
-    bool seen = false;
+    bool seen = waiting->was_seen;
     for (;;) {
         const struct found_program *program;
         struct error why = ERROR_INIT;
@@ -121,7 +122,7 @@ static int wait_for_one(const struct waiting *waiting, const char *id, int *stat
 int tpctl_wait_complete(struct method_call *call, const char *id, struct program_record **record,
                         struct error *err)
 {
-    struct waiting waiting = {call, "complete", INFINITY};
+    struct waiting waiting = {call, "complete", INFINITY, true};
     struct program_search *search = NULL;
     const struct found_program *program;
     int status, rc = wait_for_one(&waiting, id, &status, err);
@@ -137,7 +138,7 @@ int tpctl_wait(struct method_call *call, struct error *err)
 {
     const char *limit = method_value(call, TPCTL_TIMEOUT_AFTER);
     const char *event = method_value(call, TPCTL_FOR);
-    struct waiting waiting = {call, event ? event : "complete", INFINITY};
+    struct waiting waiting = {call, event ? event : "complete", INFINITY, false};
     double seconds = INFINITY;
     int status = 0, rc = 0;
     if (limit && duration_decode(limit, &seconds, err) < 0)
