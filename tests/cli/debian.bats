@@ -16,7 +16,7 @@ setup() {
 END
     )"
     : >tree/tests/part
-    program bin/apt-get 'echo "$(. /etc/os-release && echo "$VERSION_CODENAME") deb http://mirror/debian x main"'
+    program bin/apt-get '. /etc/os-release; echo "$VERSION_CODENAME deb http://mirror/debian $VERSION_CODENAME main"'
     program bin/debootstrap 'echo "$*" >>'"$PWD/made; . $PWD/making; cp -a $PWD/mini \"\$3\""
     : >making
     make_mini
