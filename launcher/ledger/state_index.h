@@ -34,7 +34,7 @@ void state_index_close(struct state_index *index);
 /* Borrowed; NULL: there is none. */
 const struct state_index_line *state_index_find(struct state_index *index, const char *name,
                                                 uint64_t inode);
-/* Without tasks and groups. Caller frees; NULL: it is no record. */
+/* Without tasks, groups and is_left. Caller frees; NULL: it is no record. */
 struct program_record *state_index_record(const struct state_index_line *line);
 void state_index_add(struct state_index *index, const char *name, uint64_t inode,
                      const struct program_record *record);
