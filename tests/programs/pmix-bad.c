@@ -473,14 +473,22 @@ static const struct {
     const char *name;
     void (*bad)(void), (*good)(void);
 } ways[] = {
-    {"die-in-get", die_in_get, be_good},        {"die-in-fence", die_in_fence, outlive},
-    {"die-in-put", die_in_put, be_good},        {"die-before-all", die_in_get, meet},
-    {"die-unasked", die_in_get, meet_and_ask},  {"die-together", die_together, wait_for_the_dead},
-    {"die-listed", die_in_time, list_the_dead}, {"die-at-once", die_at_once, meet_soon},
-    {"die-unread", die_unread, meet_again},     {"late", wait_for_all, wait_for_all},
-    {"ask-wrongly", ask_wrongly, be_good},      {"ask-nobody", ask_nobody, wait_and_get},
-    {"some", fence_some, fence_some},           {"flood", flood, be_good},
-    {"garbage", send_garbage, stay_good},       {"halfway", greet_halfway, stay_good},
+    {"die-in-get", die_in_get, be_good}, /* what rank 1 does, and what the others do */
+    {"die-in-fence", die_in_fence, outlive},
+    {"die-in-put", die_in_put, be_good},
+    {"die-before-all", die_in_get, meet},
+    {"die-unasked", die_in_get, meet_and_ask},
+    {"die-together", die_together, wait_for_the_dead},
+    {"die-listed", die_in_time, list_the_dead},
+    {"die-at-once", die_at_once, meet_soon},
+    {"die-unread", die_unread, meet_again},
+    {"late", wait_for_all, wait_for_all},
+    {"ask-wrongly", ask_wrongly, be_good},
+    {"ask-nobody", ask_nobody, wait_and_get},
+    {"some", fence_some, fence_some},
+    {"flood", flood, be_good},
+    {"garbage", send_garbage, stay_good},
+    {"halfway", greet_halfway, stay_good},
     {"connect", connect_often, stay_good},
 };
 
