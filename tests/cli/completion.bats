@@ -30,9 +30,13 @@ of_zsh() {
         zmodload zsh/zpty
         zpty shell zsh -f -i
         zpty -w shell "PS1= PROMPT_EOL_MARK= fpath=($PWD/zsh \$fpath); autoload -U compinit; compinit -u -D"
-        zpty -w shell "zstyle \":completion:*\" list-prompt \"\"; echo REA""DY"
+        zpty -w shell "zstyle \":completion:*\" insert-tab false; echo REA""DY"
         while zpty -r shell line && [[ $line != READY* ]]; do :; done
-        zpty -w -n shell "$1"$'"'\\t\\x15echo EN\"\"D\\n'"'
+        zpty -w -n shell "$1"
+        sleep 0.2 # no key waits any more: zsh takes a Tab among others for text
+        zpty -w -n shell $'"'\\t'"'
+        sleep 0.2
+        zpty -w -n shell $'"'\\x15echo EN\"\"D\\n'"'
         while zpty -r shell line && [[ $line != END* ]]; do print -r -- $line; done
         zpty -d shell' zsh "$1" | tr -d '\r\a' | sed 's/\x1b\[[0-9;?]*[A-Za-z]//g'
 }
