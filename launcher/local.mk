@@ -61,6 +61,8 @@ liblauncher_a_SOURCES = \
     launcher/ledger/state_directory.c launcher/ledger/state_directory.h \
     launcher/ledger/state_index.c launcher/ledger/state_index.h \
     launcher/ledger/topology_cache.c launcher/ledger/topology_cache.h \
+    launcher/saved/saved_output.h launcher/saved/saved_output_private.h \
+    launcher/saved/saved_output_reader.c launcher/saved/saved_output_writer.c \
     launcher/tree/batch_bootstrap.c launcher/tree/batch_bootstrap.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
     launcher/tree/child.c launcher/tree/child.h \

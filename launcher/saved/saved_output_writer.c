@@ -1,0 +1,199 @@
+/* Appends frames to the files of saved output, and removes the oldest. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launcher/saved/saved_output.h"
+#include "launcher/saved/saved_output_private.h"
+
+#define LIMIT_PARTS 4 /* files that make up a low limit: one is the first, which stays */
+#define RING 4096     /* files whose sizes are kept: a limit may be of so many and no more */
+
+struct saved_writer {
+    int dir;
+    int first; /* output.0, whose header is written over */
+    int fd;    /* the newest; the same as first at the beginning */
+    uint64_t oldest, newest;
+    uint64_t size;    /* bytes of the newest */
+    uint64_t before;  /* bytes of frames in the files before it */
+    uint64_t total;   /* bytes of all files that there are */
+    uint64_t segment; /* bytes of a file at most */
+    uint64_t limit;
+    uint32_t *sizes; /* [RING] of older files, by number modulo RING */
+    int stopped;     /* errno; 0: it goes on */
+    uint64_t lost;
+};
+
+static void saved_file_name(char name[SAVED_NAME_SIZE], uint64_t number)
+{
+    snprintf(name, SAVED_NAME_SIZE, SAVED_NAME "%" PRIu64, number);
+}
+
+/* In place: no space is needed for it. */
+static void set_field(struct saved_writer *writer, enum saved_field field, uint64_t value)
+{
+    unsigned char bytes[8];
+    frame_put_u64(bytes, value);
+    (void)!pwrite(writer->first, bytes, sizeof(bytes), SAVED_FIELD_AT(field));
+}
+
+/* A new file with its header: the descriptor, or -1 with errno. */
+static int make_file(const struct saved_writer *writer, uint64_t number, uint64_t before)
+{
+    char name[SAVED_NAME_SIZE];
+    unsigned char header[SAVED_HEADER] = SAVED_MAGIC;
+    frame_put_u64(header + SAVED_FIELD_AT(SAVED_FIELD_VERSION), SAVED_VERSION);
+    frame_put_u64(header + SAVED_FIELD_AT(SAVED_FIELD_NUMBER), number);
+    frame_put_u64(header + SAVED_FIELD_AT(SAVED_FIELD_BEFORE), before);
+    saved_file_name(name, number);
+    int fd = openat(writer->dir, name, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    ssize_t n = fd < 0 ? -1 : write(fd, header, sizeof(header));
+    if (fd >= 0 && n != (ssize_t)sizeof(header)) {
+        int why = n < 0 ? errno : ENOSPC;
+        close(fd);
+        unlinkat(writer->dir, name, 0);
+        errno = why;
+        return -1;
+    }
+    return fd;
+}
+
+struct saved_writer *saved_writer_new(int dir, uint64_t limit, struct error *err)
+{
+    struct saved_writer *writer = mem_alloc(sizeof(*writer));
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    uint64_t most = limit > SAVED_LIMIT_LEAST ? limit : SAVED_LIMIT_LEAST;
+    uint64_t segment = most / LIMIT_PARTS;
+    *writer = (struct saved_writer){.dir = dir, .oldest = 1, .limit = most};
+    writer->segment = segment < SAVED_SEGMENT ? segment : SAVED_SEGMENT;
+    writer->fd = writer->first = make_file(writer, 0, 0);
+    if (writer->first < 0 || fcntl(writer->first, F_OFD_SETLK, &lock) < 0) {
+        error_set(err, "cannot save output: %s", strerror(errno));
+        saved_writer_free(writer);
+        return NULL;
+    }
+    writer->sizes = mem_array(RING, sizeof(*writer->sizes));
+    set_field(writer, SAVED_FIELD_OLDEST, writer->oldest);
+    writer->size = writer->total = SAVED_HEADER;
+    return writer;
+}
+
+/* ---- files ---- */
+
+/* The oldest but output.0 and the newest. False: there is none. */
+static bool remove_oldest(struct saved_writer *writer)
+{
+    char name[SAVED_NAME_SIZE];
+    if (writer->oldest >= writer->newest)
+        return false;
+    saved_file_name(name, writer->oldest);
+    writer->total -= writer->sizes[writer->oldest % RING];
+    writer->oldest++;
+    set_field(writer, SAVED_FIELD_OLDEST, writer->oldest);
+    unlinkat(writer->dir, name, 0);
+    return true;
+}
+
+/* Readers find the next file before the old one ends for them. 0, or -1 with errno. */
+static int begin_file(struct saved_writer *writer)
+{
+    uint64_t before = writer->before + writer->size - SAVED_HEADER;
+    int fd = make_file(writer, writer->newest + 1, before);
+    if (fd < 0)
+        return -1;
+    while (writer->newest - writer->oldest >= RING - 1 && remove_oldest(writer))
+        ;
+    writer->sizes[writer->newest % RING] = (uint32_t)writer->size;
+    writer->newest++;
+    set_field(writer, SAVED_FIELD_NEWEST, writer->newest);
+    if (writer->fd != writer->first)
+        close(writer->fd); /* which wakes readers */
+    writer->fd = fd;
+    writer->before = before;
+    writer->size = SAVED_HEADER;
+    writer->total += SAVED_HEADER;
+    return 0;
+}
+
+/* ---- frames ---- */
+
+/* All or nothing: 0, or -1 with errno. */
+static int write_frame(struct saved_writer *writer, const struct frame *frame)
+{
+    unsigned char header[FRAME_HEADER];
+    size_t done = 0, len = FRAME_HEADER + frame->len;
+    frame_encode_header(frame, header);
+    while (done < len) {
+        size_t head = done < FRAME_HEADER ? FRAME_HEADER - done : 0;
+        size_t body = done < FRAME_HEADER ? 0 : done - FRAME_HEADER;
+        struct iovec parts[2] = {{header + FRAME_HEADER - head, head},
+                                 {(char *)(uintptr_t)frame->bytes + body, frame->len - body}};
+        ssize_t n = writev(writer->fd, parts, frame->len > body ? 2 : 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            int why = n < 0 ? errno : ENOSPC;
+            (void)!ftruncate(writer->fd, (off_t)writer->size);
+            errno = why;
+            return -1;
+        }
+        done += (size_t)n;
+    }
+    writer->size += len;
+    writer->total += len;
+    return 0;
+}
+
+static int saved_writer_stop(struct saved_writer *writer, size_t len, struct error *err)
+{
+    writer->stopped = errno;
+    writer->lost = len;
+    set_field(writer, SAVED_FIELD_LOST, writer->lost);
+    set_field(writer, SAVED_FIELD_STOPPED, (uint64_t)writer->stopped);
+    return error_set(err, "output is not saved any more: %s", strerror(writer->stopped));
+}
+
+int saved_writer_add(struct saved_writer *writer, const struct frame *frame, struct error *err)
+{
+    size_t len = FRAME_HEADER + frame->len;
+    if (writer->stopped) {
+        writer->lost += len;
+        return 0;
+    }
+    bool fits = writer->size + len <= writer->segment || writer->size == SAVED_HEADER;
+    if (!fits && begin_file(writer) < 0)
+        return saved_writer_stop(writer, len, err);
+    while (writer->total + len > writer->limit && remove_oldest(writer))
+        ;
+    if (write_frame(writer, frame) < 0)
+        return saved_writer_stop(writer, len, err);
+    return 0;
+}
+
+void saved_writer_end(struct saved_writer *writer, int status)
+{
+    if (writer->stopped)
+        set_field(writer, SAVED_FIELD_LOST, writer->lost);
+    set_field(writer, SAVED_FIELD_STATUS, (uint64_t)status);
+    set_field(writer, SAVED_FIELD_ENDED, 1);
+}
+
+void saved_writer_free(struct saved_writer *writer)
+{
+    if (!writer)
+        return;
+    if (writer->stopped)
+        set_field(writer, SAVED_FIELD_LOST, writer->lost);
+    if (writer->fd >= 0 && writer->fd != writer->first)
+        close(writer->fd);
+    if (writer->first >= 0)
+        close(writer->first);
+    free(writer->sizes);
+    free(writer);
+}
