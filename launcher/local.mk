@@ -43,6 +43,7 @@ liblauncher_a_SOURCES = \
     launcher/ledger/claims_file.c launcher/ledger/claims_file.h \
     launcher/ledger/claims_table.c launcher/ledger/claims_table.h \
     launcher/ledger/completed.c launcher/ledger/completed.h \
+    launcher/ledger/completed_output.c launcher/ledger/completed_output.h \
     launcher/ledger/context_directory.c launcher/ledger/context_directory.h \
     launcher/ledger/context_files.c launcher/ledger/context_files.h \
     launcher/ledger/context_record.c launcher/ledger/context_record.h \

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "launcher/ledger/completed_output.h"
 #include "launcher/ledger/event_log.h"
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/ledger_entry.h"
@@ -118,9 +119,19 @@ bool completed_append(struct instance *instance, const char *id, int dir)
         buf_clear(&bytes);
         good = context_record_add_file(&bytes, dir, ENTRY_EVENTS);
     }
+    bool has_output = good && has_log && completed_output_is_in(dir);
+    if (has_output) { /* before the record: who moves that finds it; and it may be much */
+        completed_output_take(instance, id, dir);
+        instance->completed_due = true;
+    }
     if (good && has_log) {
         struct buf record = BUF_INIT;
         good = context_record_make(&record, id, dir, &bytes) && append_record(instance, &record);
+        if (!good && has_output) { /* it may be what fills the disk */
+            int why = errno;
+            completed_output_moved(instance, id);
+            good = why == ENOSPC && append_record(instance, &record);
+        }
         buf_free(&record);
     }
     buf_free(&bytes);
@@ -159,12 +170,21 @@ int completed_read(struct instance *instance, struct buf *out, struct error *err
 
 /* ---- moving ---- */
 
-static int put_context(int state, const struct completed_context *context, struct buf *lines,
+static int put_context(struct instance *instance, int state,
+                       const struct completed_context *context, struct buf *lines,
                        struct error *err)
 {
     struct kept_context kept;
-    if (state_directory_put(state, context, &kept, err) < 0)
+    int output = completed_output_open(instance, context->id);
+    int rc = state_directory_put(state, context, output, &kept, err);
+    if (output >= 0)
+        close(output);
+    if (rc < 0)
         return -1;
+    if (output >= 0) {
+        completed_output_moved(instance, context->id);
+        state_directory_limit_output(state);
+    }
     const char *log = context->files[CONTEXT_EVENTS];
     struct program_record *record =
         *kept.name && log ? program_record_read(log, context->lens[CONTEXT_EVENTS], false) : NULL;
@@ -185,7 +205,7 @@ static int move_some(struct instance *instance, int fd, int state, struct error 
     if (rc < 0)
         error_set(err, "cannot read %s/%s: %s", instance->path, COMPLETED_FILE, strerror(errno));
     while (rc == 0 && context_record_next(buf_bytes(&bytes), bytes.len, &at, &context))
-        rc = put_context(state, &context, &lines, err);
+        rc = put_context(instance, state, &context, &lines, err);
     state_index_append(state, &lines);
     if (rc == 0 && lock_completed(fd) == 0) {
         bool whole = fstat(fd, &st) == 0 && (size_t)st.st_size == bytes.len;
@@ -215,6 +235,8 @@ int completed_move(struct instance *instance, struct error *err)
         rc = state < 0 ? -1 : 1;
         while (rc == 1)
             rc = move_some(instance, fd, state, err);
+        if (rc == 0)
+            completed_output_tidy(instance);
     }
     if (state >= 0)
         close(state);

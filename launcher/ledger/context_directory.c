@@ -14,6 +14,7 @@
 
 #include "base/directory.h"
 #include "launcher/ledger/completed.h"
+#include "launcher/ledger/completed_output.h"
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
@@ -62,6 +63,8 @@ static bool context_clean(struct instance *instance, const char *id, const char 
     int fd = openat(instance->programs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     bool clean = stream != NULL;
+    /* Who saves output may still have it open, to say that the manager is gone. */
+    bool spare = clean && !completed_output_is_in(fd);
     if (clean)
         completed_append(instance, id, fd); /* what cannot be kept is lost: nothing waits for it */
     for (int i = 0; clean && i < CONTEXT_DRAFTS; i++)
@@ -74,7 +77,7 @@ static bool context_clean(struct instance *instance, const char *id, const char 
         closedir(stream);
     else if (fd >= 0)
         close(fd);
-    return clean;
+    return clean && spare;
 }
 
 /* Of many that see a program to be gone the one whose rename succeeds has its directory. */
@@ -82,7 +85,7 @@ void ledger_remove_context(struct instance *instance, const char *id)
 {
     int dir = instance->programs;
     char mine[CONTEXT_NAME], spare[CONTEXT_NAME];
-    snprintf(mine, sizeof(mine), ".end-%s", id);
+    snprintf(mine, sizeof(mine), CONTEXT_ENDING "%s", id);
     if (renameat2(dir, id, dir, mine, RENAME_NOREPLACE) < 0) {
         if (errno != ENOENT)
             directory_remove(dir, id);
@@ -104,10 +107,10 @@ void ledger_tidy_contexts(struct instance *instance)
     int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     for (struct dirent *entry; stream && (entry = readdir(stream));)
-        if (strncmp(entry->d_name, ".end-", 5) == 0 &&
+        if (strncmp(entry->d_name, CONTEXT_ENDING, strlen(CONTEXT_ENDING)) == 0 &&
             fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
             st.st_ctime + CONTEXT_AGE < time(NULL)) {
-            context_clean(instance, entry->d_name + 5, entry->d_name);
+            context_clean(instance, entry->d_name + strlen(CONTEXT_ENDING), entry->d_name);
             directory_remove(dir, entry->d_name);
         }
     if (stream)

@@ -6,6 +6,8 @@
 
 #include "launcher/ledger/instance_directory.h"
 
+#define CONTEXT_ENDING ".end-" /* and the id: of one that somebody is removing */
+
 /* A program's directory, made or taken from those that are over: 0, or -1 with
  * errno. Removed, once what its log says is kept (completed.h), which is no failure where it is not there; and what others did not finish. */
 int ledger_make_context(struct instance *instance, const char *id);

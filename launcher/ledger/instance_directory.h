@@ -12,6 +12,7 @@
  *                     a generation and a checksum of that
  *     alive           byte <n> is locked by the program's processes for as long as one of them lives
  *     completed       contexts of programs that are complete, until they are moved (completed.h)
+ *     saved/<n>/      and their saved output (completed_output.h)
  *     programs/<n>/   a program's context
  *         R.json      what the program holds (RFC 20), written once it does; absent: nothing
  *         events      what happened to it (event_log.h)

@@ -14,11 +14,17 @@
 #include "base/number.h"
 #include "launcher/ledger/claims_file.h"
 #include "launcher/ledger/completed.h"
+#include "launcher/ledger/completed_output.h"
+#include "launcher/ledger/context_directory.h"
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
 #include "launcher/ledger/state_directory.h"
 #include "launcher/ledger/state_index.h"
+
+#define ENDING_LOOKS 100
+#define ENDING_PAUSE                                                                               \
+    2000 /* microseconds between them: longer than that only one that was killed takes */
 
 enum place {
     PLACE_KEPT,    /* in the state directory */
@@ -133,6 +139,27 @@ static void add_live(struct program_search *search, struct searched *where)
         close(fd);
 }
 
+/* A directory that is being given up, the record of which may not be written yet: found in neither place. */
+static bool has_ending(const struct searched *where)
+{
+    int fd = openat(where->instance->programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    bool has = false;
+    for (const struct dirent *entry; !has && stream && (entry = readdir(stream));)
+        has = strncmp(entry->d_name, CONTEXT_ENDING, strlen(CONTEXT_ENDING)) == 0;
+    if (stream)
+        closedir(stream);
+    else if (fd >= 0)
+        close(fd);
+    return has;
+}
+
+static void wait_for_endings(const struct searched *where)
+{
+    for (int i = 0; i < ENDING_LOOKS && has_ending(where); i++)
+        usleep(ENDING_PAUSE);
+}
+
 static void add_waiting(struct program_search *search, struct searched *where)
 {
     struct completed_context record;
@@ -166,6 +193,7 @@ static void search_in(struct program_search *search, struct searched *where)
     struct error err = ERROR_INIT;
     if (where->instance) {
         add_live(search, where);
+        wait_for_endings(where);
         add_waiting(search, where);
     }
     where->state = state_directory_open(where->name, false, &err);
@@ -398,6 +426,41 @@ int found_program_open(const struct found_program *program)
         return -1;
     return openat(program->place == PLACE_LIVE ? where->instance->programs : where->state,
                   program->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int open_file_below(int dir, const char *name)
+{
+    int fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int why = errno;
+    if (dir >= 0)
+        close(dir);
+    errno = why;
+    return fd;
+}
+
+static int open_dir_below(int dir, const char *name)
+{
+    return dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* It goes from one place to the next, in this order. */
+int found_program_open_output(const struct found_program *program, const char *name)
+{
+    const struct searched *where = program->where;
+    const struct instance *instance = where->instance;
+    int fd = -1;
+    errno = ENOENT;
+    if (instance && program->place == PLACE_LIVE)
+        fd = open_file_below(open_dir_below(instance->programs, program->id), name);
+    if (fd < 0 && instance && program->place != PLACE_KEPT)
+        fd = open_file_below(completed_output_open(instance, program->id), name);
+    if (fd < 0) {
+        int state = state_directory_open(where->name, false, NULL);
+        fd = open_file_below(open_dir_below(state, program->id), name);
+        if (state >= 0)
+            close(state);
+    }
+    return fd;
 }
 
 char *found_program_file(const struct found_program *program, int file, size_t *len)

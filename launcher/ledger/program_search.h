@@ -57,6 +57,8 @@ struct program_record *found_program_record(const struct found_program *program,
 char *found_program_file(const struct found_program *program, int file, size_t *len);
 /* The directory of a live program, or of one in the state directory; -1: there is none. Caller closes. */
 int found_program_open(const struct found_program *program);
+/* Open a file of its saved output for reading, wherever that is by now; -1 with errno. */
+int found_program_open_output(const struct found_program *program, const char *name);
 /* Remove what is kept of a complete one. 0, or -1 with a sentence. */
 int found_program_remove(const struct found_program *program, struct error *err);
 

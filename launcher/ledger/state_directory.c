@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "launcher/ledger/completed_output.h"
 #include "launcher/ledger/private_directory.h"
 
 #define STATE_NAME sizeof(((struct kept_context *)0)->name)
@@ -232,7 +233,7 @@ static int name_context(int state, const char *draft, const struct completed_con
     return rc;
 }
 
-int state_directory_put(int state, const struct completed_context *context,
+int state_directory_put(int state, const struct completed_context *context, int output,
                         struct kept_context *kept, struct error *err)
 {
     struct stat st;
@@ -244,6 +245,7 @@ int state_directory_put(int state, const struct completed_context *context,
     if (rc == 0)
         dir = openat(state, draft, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0 || write_files(dir, context) < 0 || fstat(dir, &st) < 0 ||
+        (output >= 0 && completed_output_copy(output, dir) < 0) ||
         name_context(state, draft, context, kept->name) < 0) {
         rc = error_set(err, "cannot keep what is known of program %s: %s", context->id,
                        strerror(errno));
@@ -332,14 +334,32 @@ static void remove_instances(int state)
         close(top);
 }
 
+static void list_dated(int state, struct dated_list *all)
+{
+    state_directory_each(state, note_dated, all);
+    if (all->count)
+        qsort(all->list, all->count, sizeof(*all->list), compare_dated);
+}
+
+void state_directory_limit_output(int state)
+{
+    struct dated_list all = {0};
+    uint64_t sum = 0;
+    list_dated(state, &all);
+    for (size_t i = all.count; i-- > 0;) {
+        sum += completed_output_size(state, all.list[i].name);
+        if (sum > STATE_MAX_OUTPUT)
+            completed_output_remove(state, all.list[i].name);
+    }
+    free(all.list);
+}
+
 /* Numbers ascend with time: the first that is young enough ends the search. */
 void state_directory_limit(int state)
 {
     struct dated_list all = {0};
     struct stat st;
-    state_directory_each(state, note_dated, &all);
-    if (all.count)
-        qsort(all.list, all.count, sizeof(*all.list), compare_dated);
+    list_dated(state, &all);
     for (size_t i = 0; i < all.count; i++) {
         bool surplus = all.count - i > STATE_MAX_COUNT;
         if (!surplus && (fstatat(state, all.list[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||

@@ -3,7 +3,7 @@
  *
  *     $XDG_STATE_HOME/tprun, else ~/.local/state/tprun
  *         NAME@HOST/            an instance, by the name of its directory, and where that was
- *             17/               a program: spec.json, R.json, slots.json, events
+ *             17/               a program: spec.json, R.json, slots.json, events; saved output
  *             index-1           what a list shows of each (state_index.h)
  *
  * All is mode 0700 and the user's own. It may be on a slow file system: no run waits for it. A context
@@ -20,6 +20,7 @@
 
 #define STATE_MAX_AGE (90 * 24 * 3600) /* seconds; older contexts are removed */
 #define STATE_MAX_COUNT 10000 /* contexts of an instance; the oldest above that are removed */
+#define STATE_MAX_OUTPUT ((uint64_t)4 << 30) /* bytes of saved output of an instance */
 
 /* Where it is; NULL: there is no such place, for neither XDG_STATE_HOME nor a home but / is known. Caller
  * frees. */
@@ -35,9 +36,11 @@ struct kept_context {
 };
 
 /* Add a context. One that is there with the same log is the same; where another has its number it is ID.2, and
- * so on. 0, or -1 with a sentence. */
-int state_directory_put(int state, const struct completed_context *context,
+ * so on. Files of output in that directory (-1: none) are copied. 0, or -1 with a sentence. */
+int state_directory_put(int state, const struct completed_context *context, int output,
                         struct kept_context *kept, struct error *err);
+/* Of the contexts whose saved output is more than STATE_MAX_OUTPUT together the oldest lose theirs. */
+void state_directory_limit_output(int state);
 /* Remove what is too old, or too much, and once a day instances of which all is too old. */
 void state_directory_limit(int state);
 

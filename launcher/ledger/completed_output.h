@@ -1,0 +1,35 @@
+/*
+ * completed_output - saved output (files output.N of a program's directory) of programs that are complete: in a
+ * directory "saved" of the instance until it is moved to the state directory with the rest of the context. For the
+ * files of the ledger.
+ */
+#ifndef LAUNCHER_LEDGER_COMPLETED_OUTPUT_H
+#define LAUNCHER_LEDGER_COMPLETED_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "launcher/ledger/instance_directory.h"
+
+#define COMPLETED_OUTPUT_FIRST "output.0"
+
+/* The open directory of a program, which gives it up, has some. */
+bool completed_output_is_in(int dir);
+/* Take it from there: by renames, which is quick. False with errno: what is left there is lost. */
+bool completed_output_take(struct instance *instance, const char *id, int dir);
+
+/* That of a program, open; -1: there is none. Caller closes. */
+int completed_output_open(const struct instance *instance, const char *id);
+/* Every file of it is also in another directory then, which may be on another file system. 0; -1 with errno. */
+int completed_output_copy(int from, int to);
+/* Bytes of output in the directory of a context. */
+uint64_t completed_output_size(int dir, const char *name);
+/* Remove it from the directory of a context. */
+void completed_output_remove(int dir, const char *name);
+
+/* It is in the state directory. */
+void completed_output_moved(struct instance *instance, const char *id);
+/* Remove what nobody has moved for so long that its record is lost. */
+void completed_output_tidy(struct instance *instance);
+
+#endif
