@@ -8,6 +8,7 @@ liblauncher_a_SOURCES = \
     launcher/process/exec.c launcher/process/exec.h \
     launcher/process/job_signals.c launcher/process/job_signals.h \
     launcher/process/localhost.c launcher/process/localhost.h \
+    launcher/process/login_session.c launcher/process/login_session.h \
     launcher/process/user_namespace.c launcher/process/user_namespace.h \
     launcher/process/owned_directory.c launcher/process/owned_directory.h \
     launcher/process/process.c launcher/process/process.h \
@@ -210,8 +211,11 @@ liblauncher_a_SOURCES = \
     launcher/options/option_defaults.c launcher/options/option_defaults.h \
     launcher/options/option_table.c \
     launcher/options/option_values.c \
+    launcher/frontend/foreground.c launcher/frontend/foreground.h \
     launcher/frontend/frontend.c launcher/frontend/frontend.h \
     launcher/frontend/progress.c launcher/frontend/progress.h \
+    launcher/frontend/replay.c launcher/frontend/replay.h \
+    launcher/frontend/saver.c launcher/frontend/saver.h \
     launcher/frontend/user_terminal.c launcher/frontend/user_terminal.h \
     launcher/mpiexec/mpiexec.c launcher/mpiexec/mpiexec.h \
     launcher/mpiexec/mpiexec_dialect.c \

@@ -71,6 +71,7 @@ check_PROGRAMS += \
     tests/unit/test-libpmi2 \
     tests/unit/test-line-buffer \
     tests/unit/test-link \
+    tests/unit/test-login-session \
     tests/unit/test-map-strings \
     tests/unit/test-memory-binding \
     tests/unit/test-modex-message \
@@ -229,6 +230,7 @@ tests_unit_test_outcome_LDADD = $(UNIT_LIBS)
 tests_unit_test_output_files_LDADD = $(UNIT_LIBS)
 tests_unit_test_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_saved_output_LDADD = $(UNIT_LIBS)
+tests_unit_test_login_session_LDADD = $(UNIT_LIBS)
 tests_unit_test_pending_requests_LDADD = $(UNIT_LIBS)
 tests_unit_test_picture_LDADD = $(UNIT_LIBS)
 tests_unit_test_place_rankfile_LDADD = $(UNIT_LIBS)

@@ -21,6 +21,7 @@
 #include "launcher/options/option_help.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
+#include "launcher/process/login_session.h"
 #include "launcher/process/program_path.h"
 #include "launcher/process/reap.h"
 #include "launcher/process/terminal_modes.h"
@@ -30,6 +31,8 @@
 #include "launcher/stdio/terminal.h"
 
 #define MANAGER_LEAVES 10.0 /* s that the manager may need to clear up once all has ended */
+
+#define BACKGROUND_LINK 3 /* descriptor of it in the background */
 
 #define FILES_LEAST 64    /* descriptors that a run of one task needs, and some */
 #define FILES_ENOUGH 1024 /* the usual soft limit */
@@ -135,23 +138,20 @@ static int reserve_files(struct error *err)
     return 0;
 }
 
+static void leave_by_pipe(void)
+{
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+}
+
 /* The manager is this very program: forked, not executed. Closing our copies of what the caller
  * left open is the kernel's work at exec: tasks get 0, 1 and 2 and no more. */
-static int tprun_run(struct spec *spec)
+static int run_manager(struct spec *spec, enum frontend_role role, int foreground)
 {
     struct error err = ERROR_INIT;
     int pair[2];
-    if (user_namespace_check(&err) < 0 || reserve_files(&err) < 0) {
-        spec_free(spec);
-        return tprun_refuse(&err);
-    }
     struct left left = {.cgroup = cgroup_new(), .scratch = scratch_directory_new()};
     left.born = descendants_children(&left.nborn);
-    /* where the spec leaves it to what tasks' output goes to */
-    if (spec->output_idle == 0)
-        spec->output_idle = output_idle(1, spec->output);
-    if (spec->error_idle == 0)
-        spec->error_idle = output_idle(2, spec->error);
     for (int fd = 0; spec->pty && !spec->terminal && fd <= 2; fd++)
         spec->terminal = terminal_modes_of(fd);
     descriptors_close_on_exec(3);
@@ -170,16 +170,83 @@ static int tprun_run(struct spec *spec)
                tprun_refuse(&err);
     close(pair[1]);
     left.manager = manager;
-    struct frontend_result result = frontend_run(spec, pair[0], end_left, &left);
+    struct frontend_config config = {.spec = spec,
+                                     .role = role,
+                                     .fd = pair[0],
+                                     .foreground = foreground,
+                                     .lost = end_left,
+                                     .lost_arg = &left};
+    struct frontend_result result = frontend_run(&config);
     if (left.manager)
         end_manager(manager, false);
     free(left.born);
     spec_free(spec);
-    if (result.quiet) {
-        signal(SIGPIPE, SIG_DFL);
-        raise(SIGPIPE);
-    }
+    if (result.quiet)
+        leave_by_pipe();
     return result.status;
+}
+
+/* A process that has nothing of the caller's but its directory: no terminal, no descriptor. */
+static int in_background(struct spec *spec, int foreground)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    setsid();
+    for (int fd = 0; fd <= 2; fd++)
+        dup2(null, fd);
+    if (foreground != BACKGROUND_LINK)
+        dup2(foreground, BACKGROUND_LINK);
+    fcntl(BACKGROUND_LINK, F_SETFD, FD_CLOEXEC);
+    descriptors_close(BACKGROUND_LINK + 1);
+    return run_manager(spec, FRONTEND_BACKGROUND, BACKGROUND_LINK);
+}
+
+static int run_in_background(struct spec *spec)
+{
+    struct error err = ERROR_INIT;
+    int pair[2] = {-1, -1};
+    char *warning = login_session_warning();
+    if (warning)
+        tprun_complain(warning);
+    free(warning);
+    pid_t pid = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ? -1 : fork();
+    if (pid == 0) {
+        close(pair[0]);
+        mem_exit(in_background(spec, pair[1]));
+    }
+    close(pair[1]);
+    if (pid < 0) {
+        error_set(&err, "cannot start a process in the background: %s", strerror(errno));
+        close(pair[0]);
+        spec_free(spec);
+        return tprun_refuse(&err);
+    }
+    struct frontend_config config = {.spec = spec,
+                                     .role = spec->detach ? FRONTEND_STARTER : FRONTEND_VIEWER,
+                                     .fd = pair[0],
+                                     .foreground = -1};
+    struct frontend_result result = frontend_run(&config);
+    if (!result.goes_on) /* what the program held is free when this returns */
+        reap(pid, MANAGER_LEAVES, NULL);
+    spec_free(spec);
+    if (result.quiet)
+        leave_by_pipe();
+    return result.status;
+}
+
+static int tprun_run(struct spec *spec)
+{
+    struct error err = ERROR_INIT;
+    if (user_namespace_check(&err) < 0 || reserve_files(&err) < 0) {
+        spec_free(spec);
+        return tprun_refuse(&err);
+    }
+    /* where the spec leaves it to what tasks' output goes to */
+    if (spec->output_idle == 0)
+        spec->output_idle =
+            spec->detach && !spec->output ? OUTPUT_IDLE : output_idle(1, spec->output);
+    if (spec->error_idle == 0)
+        spec->error_idle = spec->detach && !spec->error ? OUTPUT_IDLE : output_idle(2, spec->error);
+    return spec_saves(spec) ? run_in_background(spec) : run_manager(spec, FRONTEND_ATTACHED, -1);
 }
 
 static int check_files(const struct spec *spec, struct error *err)

@@ -154,6 +154,22 @@ static int options_check_seen(const struct spec *spec, struct error *err)
     return 0;
 }
 
+static int options_check_detach(const struct spec *spec, struct error *err)
+{
+    const char *option = spec->detach ? "--detach" : "--on-disconnect=continue";
+    if (spec_saves(spec) && spec->dry_run)
+        return error_set(err, "%s: --dry-run starts nothing that could go on", option);
+    if (spec_saves(spec) && spec->pty)
+        return error_set(err, "%s: --pty needs a terminal that stays: leave it out", option);
+    if (spec_saves(spec) && spec->resources && strcmp(spec->resources, "-") == 0)
+        return error_set(err, "%s: -R - reads the standard input, which stays here: name a file",
+                         option);
+    if (spec_saves(spec) && spec->on && strcmp(spec->on, "-") == 0)
+        return error_set(err, "%s: --on - reads the standard input, which stays here: name a file",
+                         option);
+    return 0;
+}
+
 /* What no option can know alone. */
 static int options_check(const struct spec *spec, struct error *err)
 {
@@ -166,7 +182,8 @@ static int options_check(const struct spec *spec, struct error *err)
     if (ntasks > PROGRAM_MAX_TASKS)
         return error_set(err, "-n: %llu tasks are more than the %u that one program may have",
                          (unsigned long long)ntasks, PROGRAM_MAX_TASKS);
-    if (spec_check_shapes(spec, err) < 0 || spec_check_pty(spec, err) < 0)
+    if (options_check_detach(spec, err) < 0 || spec_check_shapes(spec, err) < 0 ||
+        spec_check_pty(spec, err) < 0)
         return -1;
     return options_check_seen(spec, err);
 }

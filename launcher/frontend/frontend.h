@@ -1,23 +1,50 @@
 /*
  * frontend - tprun as the user sees it: output, input, signals, and the exit status of one run.
+ *
+ * A program that may outlive its terminal has two: one in the background, which guards the manager and saves output
+ * (launcher/saved), and the process at the terminal, which reads what is saved and gives orders to the other.
  */
 #ifndef LAUNCHER_FRONTEND_FRONTEND_H
 #define LAUNCHER_FRONTEND_FRONTEND_H
 
 #include <stdbool.h>
 
+#include "launcher/saved/saved_output.h"
 #include "launcher/spec/spec.h"
 
 struct frontend_result {
-    int status; /* what tprun exits with */
-    bool quiet; /* the reader of our output left: end as SIGPIPE would */
+    int status;   /* what tprun exits with */
+    bool quiet;   /* the reader of our output left: end as SIGPIPE would */
+    bool goes_on; /* the program does, without this process */
 };
 
-/* View the run whose manager is behind `fd` until it ends, and say what there is to say of it, to
- * the last word: nothing here waits for a reader but the loop, which hears signals. The spec is
- * borrowed. `lost` is called when the manager was lost: it ends what is left, and says in
- * lines what it could not end (NULL: nothing; freed here). */
-struct frontend_result frontend_run(const struct spec *spec, int fd, char *(*lost)(void *arg),
-                                    void *arg);
+enum frontend_role {
+    FRONTEND_ATTACHED,   /* it shows what the manager sends */
+    FRONTEND_BACKGROUND, /* it saves that, and shows nothing */
+    FRONTEND_STARTER,    /* prints the program's id once its tasks run; the program goes on */
+    FRONTEND_VIEWER      /* shows what is saved */
+};
+
+struct frontend_config { /* all is borrowed but for descriptors */
+    const struct spec *spec;
+    enum frontend_role role;
+    /* The manager; of a starter and a viewer, the front end in the background. */
+    int fd;
+    int foreground; /* of FRONTEND_BACKGROUND: the process at the terminal */
+    /* The manager was lost: end what is left, and say in lines what could not be ended (NULL:
+     * nothing; freed here). Of a starter and a viewer NULL: that is the other's work. */
+    char *(*lost)(void *arg);
+    void *lost_arg;
+    /* Of a viewer that was not there from the beginning; fd is -1 where there is nobody to give orders to. */
+    const char *id;              /* of the program; NULL: who started it */
+    struct saved_reader *reader; /* taken; NULL: that is told later */
+    bool follows;                /* to the end of the program, and with its exit status */
+    bool (*wants)(void *arg, const struct frame *frame); /* to be shown; NULL: all */
+    void *wants_arg;
+};
+
+/* View the run until it ends, and say what there is to say of it, to the last word: nothing here waits
+ * for a reader but the loop, which hears signals. */
+struct frontend_result frontend_run(const struct frontend_config *config);
 
 #endif

@@ -25,7 +25,8 @@
 #include "launcher/program/program.h"
 #include "pmi-server/pmix/server.h"
 
-#define GONE_PATIENCE 2.0 /* s that an agent's process may need to go once it is done */
+#define GONE_PATIENCE 2.0   /* s that an agent's process may need to go once it is done */
+#define SAVED_PATIENCE 10.0 /* s that a front end may need to save the last of the output */
 
 struct manager {
     struct ev_loop *loop;
@@ -43,6 +44,10 @@ struct manager {
     bool survivors;  /* SIGKILL did not end all: it is said, and nobody waits for them */
     bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
     bool finished;
+    bool
+        saves; /* output goes to the program's directory, which is not left before all of it is there */
+    ev_timer saved_due;
+    bool left; /* the directory */
 };
 
 /* Frames do not say yet which program they are of. */
@@ -90,16 +95,33 @@ static bool manager_on_progress(void *owner, const json_t *progress)
     return is_watched(manager);
 }
 
+/* By who started the program, who has its output. */
+static void manager_save(struct manager *manager)
+{
+    manager->saves = true;
+    viewer_send_text(manager->viewers[0], FRAME_SAVE, program_path_of(manager->programs[0]));
+}
+
+static void manager_on_runs(void *owner)
+{
+    struct manager *manager = owner;
+    for (size_t i = 0; i < manager->nviewers && manager->spec->detach; i++)
+        viewer_send_text(manager->viewers[i], FRAME_RUNS, "");
+}
+
 static void manager_on_mapped(void *owner, const json_t *table)
 {
     struct manager *manager = owner;
+    if (spec_saves(manager->spec) && !manager->saves)
+        manager_save(manager);
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_send(manager->viewers[i], FRAME_MAPPED, table);
     manager_control_launched(manager->control);
 }
 
-static const struct program_ops manager_program_ops = {
-    manager_on_note, manager_on_note, manager_on_show, manager_on_progress, manager_on_mapped};
+static const struct program_ops manager_program_ops = {manager_on_note,   manager_on_note,
+                                                       manager_on_show,   manager_on_progress,
+                                                       manager_on_mapped, manager_on_runs};
 
 /* ---- what they order ---- */
 
@@ -128,6 +150,20 @@ static void manager_on_viewer_room(void *owner)
     tree_relay_room(((struct manager *)owner)->tree);
 }
 
+static void manager_leave(struct manager *manager)
+{
+    ev_timer_stop(manager->loop, &manager->saved_due);
+    for (size_t i = 0; i < manager->nprograms && !manager->left; i++)
+        program_leave(manager->programs[i]);
+    manager->left = true;
+}
+
+static void manager_on_saved_due(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)events;
+    manager_leave(timer->data);
+}
+
 /* With the last one the program goes: nobody is there to tell. */
 static void manager_on_viewer_gone(void *owner)
 {
@@ -135,8 +171,10 @@ static void manager_on_viewer_gone(void *owner)
     tree_relay_room(manager->tree);
     if (is_watched(manager))
         return;
-    if (manager->finished)
+    if (manager->finished) {
+        manager_leave(manager);
         ev_break(manager->loop, EVBREAK_ALL);
+    }
     for (size_t i = 0; i < manager->nprograms && !manager->finished; i++) {
         if (manager->spec->pty)
             program_input(manager->programs[i], &(struct frame){.type = FRAME_TERMINAL});
@@ -299,7 +337,9 @@ static void on_tree_empty(void *arg)
         agent_sweep();
     manager_control_shut(manager->control);
     for (size_t i = 0; i < manager->nprograms; i++)
-        program_end(manager->programs[i]);
+        program_complete(manager->programs[i]);
+    if (!manager->saves || !is_watched(manager))
+        manager_leave(manager);
     if (!is_watched(manager)) {
         ev_break(manager->loop, EVBREAK_ALL);
         return;
@@ -309,6 +349,8 @@ static void on_tree_empty(void *arg)
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_end(manager->viewers[i], status, buf_text(&lines));
     buf_free(&lines);
+    if (!manager->left)
+        ev_timer_start(manager->loop, &manager->saved_due);
 }
 
 /* In the child that becomes the agent of this machine. The program's lock stays open in it: the
@@ -409,6 +451,8 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     if (!spec->dry_run) /* which has no threads, and may read topologies that take hwloc's plug-ins */
         topo_prepare();
     manager.loop = ev_default_loop(0);
+    ev_timer_init(&manager.saved_due, manager_on_saved_due, SAVED_PATIENCE, 0);
+    manager.saved_due.data = &manager;
     manager.viewers[manager.nviewers++] =
         viewer_new(manager.loop, fd, spec->verbose, &manager_viewer_ops, &manager);
     manager.bootstrap = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &bootstrap_ops, &manager);

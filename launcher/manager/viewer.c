@@ -24,11 +24,16 @@ struct viewer {
 
 /* ---- what it is shown ---- */
 
-void viewer_note(struct viewer *viewer, const char *text)
+void viewer_send_text(struct viewer *viewer, enum frame_type type, const char *text)
 {
-    struct frame frame = {.type = FRAME_NOTE, .bytes = text, .len = strlen(text)};
+    struct frame frame = {.type = type, .bytes = text, .len = strlen(text)};
     if (viewer->link)
         link_send(viewer->link, &frame);
+}
+
+void viewer_note(struct viewer *viewer, const char *text)
+{
+    viewer_send_text(viewer, FRAME_NOTE, text);
 }
 
 void viewer_show(struct viewer *viewer, const char *text, bool error)

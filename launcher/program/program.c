@@ -157,6 +157,8 @@ void program_event(struct program *program, enum program_event event, double gra
         program_end_tasks(program, grace);
     else if (change.action == PROGRAM_FINISH)
         program_finish(program);
+    if (event == PROGRAM_STARTED && program->state == PROGRAM_RUNNING)
+        program->ops->runs(program->owner);
 }
 
 enum program_state program_state(const struct program *program)
@@ -545,7 +547,7 @@ static void report_run(struct program *program, int status, const char *reason)
     run_report_free(report);
 }
 
-void program_end(struct program *program)
+void program_complete(struct program *program)
 {
     struct buf lines = BUF_INIT;
     int status = outcome_status(program->outcome, &lines);
@@ -558,6 +560,10 @@ void program_end(struct program *program)
     if (program->spec->report || program->spec->timing)
         report_run(program, status, buf_text(&lines));
     buf_free(&lines);
+}
+
+void program_leave(struct program *program)
+{
     program_service_end(program->service);
     resources_leave(program_start_resources(program->start));
 }
@@ -586,6 +592,13 @@ int program_directory(const struct program *program)
     const struct resources *resources = program_start_resources(program->start);
     const struct ledger_entry *entry = resources ? resources_entry(resources) : NULL;
     return entry ? entry_dir(entry) : -1;
+}
+
+const char *program_path_of(const struct program *program)
+{
+    const struct resources *resources = program_start_resources(program->start);
+    const struct ledger_entry *entry = resources ? resources_entry(resources) : NULL;
+    return entry ? entry_path(entry) : NULL;
 }
 
 void program_report(struct program *program, const char *line)

@@ -26,6 +26,7 @@ struct program_ops {
     /* Of a slow start: FRAME_PROGRESS. False: nobody wants to hear of it any more. */
     bool (*progress)(void *owner, const json_t *progress);
     void (*mapped)(void *owner, const json_t *table); /* which rank is where: FRAME_MAPPED */
+    void (*runs)(void *owner);                        /* its first tasks are all started */
 };
 
 struct program;
@@ -67,17 +68,21 @@ bool program_takes_input(const struct program *program); /* more of it can go do
 
 /* What could not be ended, for the user to hear of at the end (outcome_always()). */
 void program_report(struct program *program, const char *line);
-/* All agents are gone: it gives up what it holds. */
-void program_end(struct program *program);
+/* All agents are gone: that is written, and then, so that others can go on, it gives up what it holds and its
+ * directory. */
+void program_complete(struct program *program);
+void program_leave(struct program *program);
 /* The exit status; lines are appended, each with a newline. */
 int program_outcome(const struct program *program, struct buf *lines);
 
 /* Where something of its instance is to be moved by tpmove, the words of which follow its name; NULL: nothing
- * is. Borrowed, after program_end(). */
+ * is. Borrowed, after program_leave(). */
 const char *program_completed_due(const struct program *program, const char **instance_id);
 
-/* Its directory in the instance, borrowed; -1: it has none yet. Not after program_end(). */
+/* Its directory in the instance, borrowed; -1: it has none yet. Not after program_leave(). */
 int program_directory(const struct program *program);
+/* Of its directory in the instance; NULL: it has none yet. Borrowed, and not after program_leave(). */
+const char *program_path_of(const struct program *program);
 /* Name of a node of the tree; NULL: there is no such node. */
 const char *program_host_name(const struct program *program, uint32_t node);
 

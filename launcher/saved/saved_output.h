@@ -49,10 +49,10 @@ typedef int saved_open_fn(void *arg, const char *name);
 enum saved_result {
     SAVED_FRAME,   /* the next frame */
     SAVED_DROPPED, /* here `dropped` bytes were removed, for there was a limit */
-    SAVED_STOPPED, /* here saving stopped: `error` is why, and `dropped` bytes were not saved so far */
-    SAVED_WAIT,    /* more may come */
-    SAVED_END,     /* there is no more: `status` is that of the program, -1: not known */
-    SAVED_BAD      /* what follows cannot be read: a sentence */
+    SAVED_STOPPED, /* here saving stopped: `error` is why, and `dropped` bytes were not saved so far. Once */
+    SAVED_WAIT, /* more may come */
+    SAVED_END,  /* there is no more: `status` is that of the program, -1: not known */
+    SAVED_BAD   /* what follows cannot be read: a sentence */
 };
 
 struct saved_item {

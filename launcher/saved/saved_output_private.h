@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "launcher/tree/frame.h"
+
 #define SAVED_MAGIC "tprunout"
 #define SAVED_VERSION 1
 
@@ -26,5 +28,10 @@ enum saved_field {
 #define SAVED_HEADER (8 + 8 * SAVED_FIELDS)
 #define SAVED_FIELD_AT(field) (8 + 8 * (field))
 #define SAVED_NAME_SIZE 32
+
+/* Types of frames in the file: those of frame.h may get other numbers. */
+static const enum frame_type saved_types[] = {
+    [1] = FRAME_OUTPUT, [2] = FRAME_SHOW, [3] = FRAME_NOTE, [4] = FRAME_MAPPED, [5] = FRAME_END};
+enum { SAVED_TYPES = sizeof(saved_types) / sizeof(saved_types[0]) };
 
 #endif

@@ -112,12 +112,6 @@ static ssize_t read_more(struct saved_reader *reader)
     return n;
 }
 
-static bool is_saved_type(enum frame_type type)
-{
-    return type == FRAME_OUTPUT || type == FRAME_SHOW || type == FRAME_NOTE ||
-           type == FRAME_MAPPED || type == FRAME_END;
-}
-
 /* The next frame of this file: 1; 0: there is none now; -1 with a sentence. */
 static int next_frame(struct saved_reader *reader, struct frame *frame, struct error *err)
 {
@@ -125,10 +119,11 @@ static int next_frame(struct saved_reader *reader, struct frame *frame, struct e
     reader->shown = 0;
     for (;;) {
         int rc = frame_decode(&reader->bytes, frame, NULL);
-        if (rc < 0 || (rc > 0 && !is_saved_type(frame->type)))
+        if (rc < 0 || (rc > 0 && (int)frame->type >= SAVED_TYPES))
             return error_set(err, "the saved output is damaged at byte %" PRIu64,
                              reader->before + reader->taken);
         if (rc > 0) {
+            frame->type = saved_types[frame->type];
             reader->shown = FRAME_HEADER + frame->len;
             reader->taken += reader->shown;
             return 1;
@@ -217,8 +212,7 @@ static enum saved_result at_end(struct saved_reader *reader, const uint64_t stat
     item->error = (int)state[SAVED_FIELD_STOPPED];
     item->dropped = state[SAVED_FIELD_LOST];
     bool ended = state[SAVED_FIELD_ENDED] || !lives;
-    /* how much is missing is known once it is over */
-    if (item->error && !reader->told && ended) {
+    if (item->error && !reader->told) {
         reader->told = true;
         return SAVED_STOPPED;
     }

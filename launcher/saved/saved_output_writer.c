@@ -123,12 +123,22 @@ static int begin_file(struct saved_writer *writer)
 
 /* ---- frames ---- */
 
+static enum frame_type saved_type(enum frame_type type)
+{
+    int saved = 1;
+    while (saved < SAVED_TYPES - 1 && saved_types[saved] != type)
+        saved++;
+    return (enum frame_type)saved;
+}
+
 /* All or nothing: 0, or -1 with errno. */
 static int write_frame(struct saved_writer *writer, const struct frame *frame)
 {
     unsigned char header[FRAME_HEADER];
     size_t done = 0, len = FRAME_HEADER + frame->len;
-    frame_encode_header(frame, header);
+    struct frame saved = *frame;
+    saved.type = saved_type(frame->type);
+    frame_encode_header(&saved, header);
     while (done < len) {
         size_t head = done < FRAME_HEADER ? FRAME_HEADER - done : 0;
         size_t body = done < FRAME_HEADER ? 0 : done - FRAME_HEADER;

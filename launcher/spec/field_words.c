@@ -47,6 +47,12 @@ const struct spec_word spec_input_words[] = {
     {"file", SPEC_INPUT_FILE},   {"tools", SPEC_INPUT_TOOLS}, {NULL, 0},
 };
 
+const struct spec_word spec_disconnect_words[] = {
+    {"terminate", SPEC_DISCONNECT_TERMINATE},
+    {"continue", SPEC_DISCONNECT_CONTINUE},
+    {NULL, 0},
+};
+
 const struct spec_word spec_failure_words[] = {
     {"kill", SPEC_FAILURE_KILL},
     {"continue", SPEC_FAILURE_CONTINUE},

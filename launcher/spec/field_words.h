@@ -20,13 +20,14 @@ struct spec_word {
     unsigned value;
 };
 
-extern const struct spec_word spec_display_words[]; /* LAYOUT_SHOW_* */
-extern const struct spec_word spec_format_words[];  /* enum spec_show */
-extern const struct spec_word spec_input_words[];   /* enum spec_input */
-extern const struct spec_word spec_failure_words[]; /* enum spec_failure */
-extern const struct spec_word spec_memory_words[];  /* enum spec_memory */
-extern const struct spec_word spec_pmi_words[];     /* enum spec_pmi */
-extern const struct spec_word spec_rlimit_words[];  /* RLIMIT_* */
+extern const struct spec_word spec_display_words[];    /* LAYOUT_SHOW_* */
+extern const struct spec_word spec_format_words[];     /* enum spec_show */
+extern const struct spec_word spec_input_words[];      /* enum spec_input */
+extern const struct spec_word spec_disconnect_words[]; /* enum spec_disconnect */
+extern const struct spec_word spec_failure_words[];    /* enum spec_failure */
+extern const struct spec_word spec_memory_words[];     /* enum spec_memory */
+extern const struct spec_word spec_pmi_words[];        /* enum spec_pmi */
+extern const struct spec_word spec_rlimit_words[];     /* RLIMIT_* */
 
 /* The value of text[0..len), false when no word is so called. */
 bool spec_word_find(const struct spec_word *words, const char *text, size_t len, unsigned *value);

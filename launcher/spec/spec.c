@@ -27,6 +27,7 @@ struct spec *spec_new(void)
     spec->start_timeout = 30;
     spec->node_timeout = 10;
     spec->on_failure = SPEC_FAILURE_KILL;
+    spec->save_limit = SPEC_SAVE_LIMIT;
     spec->pmi = SPEC_PMI_AUTO;
     spec->bootstrap = mem_copy_text("auto");
     spec->ssh = mem_copy_text("ssh");

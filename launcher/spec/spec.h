@@ -61,7 +61,9 @@ enum spec_input {
     SPEC_INPUT_TOOLS
 };
 enum spec_failure { SPEC_FAILURE_KILL, SPEC_FAILURE_CONTINUE };
-extern const unsigned spec_pmi_served; /* set of them: what there is in this build */
+enum spec_disconnect { SPEC_DISCONNECT_TERMINATE, SPEC_DISCONNECT_CONTINUE };
+#define SPEC_SAVE_LIMIT ((uint64_t)256 << 20) /* bytes */
+extern const unsigned spec_pmi_served;        /* set of them: what there is in this build */
 
 struct spec {
     struct spec_part *parts;
@@ -118,6 +120,9 @@ struct spec {
     bool timing;
     /* An abort with code 0 gives the exit status 0, not 1. */
     bool abort_may_succeed;
+    bool detach; /* the front end is a process in the background, which saves output */
+    enum spec_disconnect on_disconnect; /* when the front end, or its terminal, is gone */
+    uint64_t save_limit;                /* bytes of saved output; RLIM_INFINITY: any */
     char *mpi; /* whose library of the MPI ABI tasks load, see mpi_abi.h; NULL: not given */
     bool mpi_is_default; /* of TPRUN_OPTIONS: for programs of the MPI ABI alone */
     unsigned pmi;        /* set of enum spec_pmi */
@@ -146,6 +151,11 @@ struct spec {
 
 struct spec *spec_new(void); /* defaults; no parts */
 void spec_free(struct spec *spec);
+/* Its output is saved from the first byte, by a front end in the background. */
+static inline bool spec_saves(const struct spec *spec)
+{
+    return spec->detach || spec->on_disconnect == SPEC_DISCONNECT_CONTINUE;
+}
 
 /* Take environment, directory, umask and soft limits from this process; scrub what belongs to the
  * caller's own place (CLI: --env). */

@@ -363,6 +363,48 @@ static json_t *get_kill_grace(const void *base, const struct field *field)
 
 static const struct field_type kill_grace_type = {get_kill_grace, set_kill_grace, NULL, NULL};
 
+/* The default is not written. */
+static json_t *get_save_limit(const void *base, const struct field *field)
+{
+    const struct spec *spec = base;
+    (void)field;
+    if (spec->save_limit == SPEC_SAVE_LIMIT)
+        return NULL;
+    return spec->save_limit > INT64_MAX ? json_string("unlimited")
+                                        : json_integer((json_int_t)spec->save_limit);
+}
+
+static int set_save_limit(void *base, const struct field *field, const json_t *value,
+                          struct error *err)
+{
+    struct spec *spec = base;
+    (void)field;
+    if (json_is_integer(value) && json_integer_value(value) > 0)
+        spec->save_limit = (uint64_t)json_integer_value(value);
+    else if (json_is_string(value) && strcmp(json_string_value(value), "unlimited") == 0)
+        spec->save_limit = RLIM_INFINITY;
+    else
+        return error_set(err, "must be a number of bytes from 1 on or \"unlimited\"");
+    return 0;
+}
+
+static int read_save_limit(void *base, const struct field *field, const char *text,
+                           struct error *err)
+{
+    struct spec *spec = base;
+    uint64_t limit;
+    (void)field;
+    if (spec_limit_decode(text, &limit, err) < 0)
+        return -1;
+    if (!limit)
+        return error_set(err, "0 saves nothing: must be at least 1M");
+    spec->save_limit = limit;
+    return 0;
+}
+
+static const struct field_type save_limit_type = {get_save_limit, set_save_limit, read_save_limit,
+                                                  NULL};
+
 /* They are written with the program's context alone. */
 static json_t *get_origins(const void *base, const struct field *field)
 {
@@ -441,6 +483,9 @@ static const struct field spec_fields[] = {
     {"report", &field_text, SPEC(report)},
     {"timing", &field_flag, SPEC(timing)},
     {"abort_may_succeed", &field_flag, SPEC(abort_may_succeed)},
+    {"detach", &field_flag, SPEC(detach)},
+    {"on_disconnect", &field_word, SPEC(on_disconnect), spec_disconnect_words, .silent_zero = true},
+    {"save_limit", &save_limit_type, SPEC(save_limit)},
     {"pmi", &pmi_type, SPEC(pmi), spec_pmi_words},
     {"tools", &field_flag, SPEC(tools)},
     {"mpi", &field_text, SPEC(mpi), .check = spec_check_mpi},

@@ -94,7 +94,13 @@ static bool needs_pmix(const struct spec *spec)
     return false;
 }
 
-static const struct program_ops program_ops = {on_note, on_say, on_show, on_progress, on_mapped};
+static void on_runs(void *owner)
+{
+    (void)owner;
+}
+
+static const struct program_ops program_ops = {on_note,     on_say,    on_show,
+                                               on_progress, on_mapped, on_runs};
 static const struct host_bootstrap_ops bootstrap_ops = {on_say_args, needs_pmix};
 
 /* On so many hosts of four cores, none of which is this machine. */
@@ -115,7 +121,8 @@ static void scene_open(struct scene *scene, unsigned hosts, const char *spec)
 static void scene_close(struct scene *scene)
 {
     if (program_state(scene->program) == PROGRAM_COMPLETE)
-        program_end(scene->program);
+        program_complete(scene->program);
+    program_leave(scene->program);
     tree_free(scene->tree);
     program_free(scene->program);
     host_bootstrap_free(scene->bootstrap);
