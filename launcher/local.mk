@@ -262,6 +262,7 @@ tpctl_SOURCES = \
     launcher/tpctl/tpctl.c launcher/tpctl/tpctl.h \
     launcher/tpctl/tpctl_info.c \
     launcher/tpctl/tpctl_list.c \
+    launcher/tpctl/tpctl_logs.c \
     launcher/tpctl/tpctl_options.c \
     launcher/tpctl/tpctl_programs.c \
     launcher/tpctl/tpctl_ps.c \
@@ -269,6 +270,7 @@ tpctl_SOURCES = \
     launcher/tpctl/tpctl_signal.c \
     launcher/tpctl/tpctl_text.c \
     launcher/tpctl/tpctl_top.c \
+    launcher/tpctl/tpctl_view.c launcher/tpctl/tpctl_view.h \
     launcher/tpctl/tpctl_wait.c
 
 bin_PROGRAMS += tpres

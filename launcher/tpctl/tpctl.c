@@ -47,6 +47,14 @@ static const struct method_offer reap_offers[] = {
     INSTANCE,
     END};
 
+static const struct method_offer logs_offers[] = {{TPCTL_FOLLOW, "until the program is complete"},
+                                                  {TPCTL_RANKS, "of these ranks: 0,4-7"},
+                                                  {TPCTL_STDOUT, "of their stdout"},
+                                                  {TPCTL_STDERR, "of their stderr"},
+                                                  {TPCTL_LABEL, "\"RANK: \" before each line"},
+                                                  INSTANCE,
+                                                  END};
+
 static const struct method tpctl_methods[] = {
     {"list", "[OPTION...]", "Programs that are not complete; all with -a", NULL, 0, 0, list_offers,
      tpctl_list},
@@ -64,6 +72,9 @@ static const struct method tpctl_methods[] = {
      tpctl_signal},
     {"terminate", "[OPTION...] ID...", "End programs, and wait until nothing is left", NULL, 1,
      METHOD_ANY, terminate_offers, tpctl_terminate},
+    {"logs", "[OPTION...] ID", "What was saved of a program's output",
+     "Without --ranks, --stdout and --stderr also what tprun said of it.\n", 1, 1, logs_offers,
+     tpctl_logs},
     {"reap", "[OPTION...] (ID... | --all)", "Remove what is kept of complete programs", NULL, 0,
      METHOD_ANY, reap_offers, tpctl_reap},
     {"current", "", "The program that the caller is a task of",

@@ -20,12 +20,16 @@ enum tpctl_option {
     TPCTL_FOR,
     TPCTL_FORMAT,
     TPCTL_HELP,
+    TPCTL_FOLLOW,
     TPCTL_INSTANCE,
     TPCTL_KILL_GRACE,
     TPCTL_NO_WAIT,
+    TPCTL_LABEL,
     TPCTL_OLDER,
     TPCTL_RANKS,
     TPCTL_STATUS,
+    TPCTL_STDERR,
+    TPCTL_STDOUT,
     TPCTL_TIMEOUT_AFTER,
     TPCTL_WHY,
     TPCTL_NOPTIONS
@@ -38,6 +42,7 @@ int tpctl_current(struct method_call *call, struct error *err);
 int tpctl_info(struct method_call *call, struct error *err);
 int tpctl_list(struct method_call *call, struct error *err);
 int tpctl_ps(struct method_call *call, struct error *err);
+int tpctl_logs(struct method_call *call, struct error *err);
 int tpctl_reap(struct method_call *call, struct error *err);
 int tpctl_signal(struct method_call *call, struct error *err);
 int tpctl_terminate(struct method_call *call, struct error *err);

@@ -1,0 +1,37 @@
+/* Saved output of a program: where it is, and how it is shown. */
+#include "launcher/tpctl/tpctl_view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int open_output(void *arg, const char *name)
+{
+    return found_program_open_output(arg, name);
+}
+
+struct saved_reader *tpctl_view_reader(const struct found_program *program, struct error *err)
+{
+    struct saved_reader *reader = saved_reader_new(open_output, (void *)(uintptr_t)program, err);
+    if (!reader && errno == ENOENT)
+        error_set(
+            err,
+            "the output of program %s was not saved: --detach and --on-disconnect=continue do "
+            "that",
+            found_program_id(program));
+    return reader;
+}
+
+struct spec *tpctl_view_spec(const struct method_call *call, const struct found_program *program)
+{
+    size_t len;
+    char *text = found_program_file(program, CONTEXT_SPEC, &len);
+    json_t *value = text ? json_loadb(text, len, 0, NULL) : NULL;
+    struct spec *spec = value ? spec_from_json(value, NULL) : NULL;
+    if (!spec) /* of another version */
+        spec = spec_new();
+    spec->label |= method_value(call, TPCTL_LABEL) != NULL;
+    spec->input = SPEC_INPUT_NONE;
+    json_decref(value);
+    free(text);
+    return spec;
+}

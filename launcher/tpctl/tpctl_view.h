@@ -1,0 +1,17 @@
+/*
+ * tpctl_view - saved output of a program, shown by the methods logs and attach.
+ */
+#ifndef LAUNCHER_TPCTL_TPCTL_VIEW_H
+#define LAUNCHER_TPCTL_TPCTL_VIEW_H
+
+#include "launcher/frontend/frontend.h"
+#include "launcher/saved/saved_output.h"
+#include "launcher/spec/spec.h"
+#include "launcher/tpctl/tpctl.h"
+
+/* How a program was started, as far as that matters to who shows its output. Caller frees. */
+struct spec *tpctl_view_spec(const struct method_call *call, const struct found_program *program);
+/* NULL with a sentence: nothing was saved. */
+struct saved_reader *tpctl_view_reader(const struct found_program *program, struct error *err);
+
+#endif

@@ -1,0 +1,121 @@
+# shellcheck disable=SC2154,SC2030,SC2031 # bats sets output and stderr, common.bash job and status
+# Output that is saved while a program runs, and kept with it.
+load ../lib/common
+setup() { start_test; }
+teardown() { nothing_left 10; }
+
+TPCTL() { timeout --foreground -k 5 "${LIMIT:-60}" "$(dirname "$TPRUN")/tpctl" "$@"; }
+WAITS='until [ -e go ]; do sleep 0.05; done'
+SAVED() { echo "$XDG_STATE_HOME"/tprun/this-machine-*/"$1"; }
+
+@test "logs: what was saved so far, of a program that runs and of one that is complete" {
+    tprun -d -n 2 --on-failure=continue sh -c "echo out \$TPRUN_RANK; echo err \$TPRUN_RANK >&2; $WAITS; echo last; exit 3" >id
+    wait_for 5 eval '[ "$(TPCTL logs 1 2>/dev/null | wc -l)" = 2 ]'
+    run -0 --separate-stderr TPCTL logs 1
+    equal "$(sort <<<"$output")" "out 0
+out 1"
+    touch go
+    TPCTL wait 1
+    run -0 --separate-stderr TPCTL logs -l --ranks 1 1
+    equal "$output" "1: out 1
+1: last"
+    has_line "$stderr" "1: err 1"
+    run -0 --separate-stderr TPCTL logs 1 --stderr
+    equal "$output" ""
+    has_line "$stderr" "err 0"
+    has_line "$stderr" "tprun: *exited with status 3*"
+}
+
+@test "logs -f: follows to the end" {
+    tprun -d sh -c "echo first; $WAITS; echo last" >id
+    start "$(dirname "$TPRUN")/tpctl" logs -f 1
+    wait_for 5 lines_are out 1
+    touch go
+    finish
+    [ "$status" = 0 ]
+    equal "$(cat out)" "first
+last"
+}
+
+@test "many who follow, of whom one is stopped, hold up nobody" {
+    local i jobs=()
+    tprun -d sh -c "$WAITS; seq 300000" >id
+    for i in 1 2 3; do
+        "$(dirname "$TPRUN")/tpctl" logs -f 1 >"followed.$i" 3>&- &
+        jobs+=($!)
+    done
+    sleep 0.3
+    kill -STOP "${jobs[0]}"
+    touch go
+    LIMIT=30 TPCTL wait 1
+    wait "${jobs[1]}" "${jobs[2]}"
+    kill -CONT "${jobs[0]}"
+    wait "${jobs[0]}"
+    for i in 1 2 3; do
+        equal "$(md5sum <"followed.$i")" "$(seq 300000 | md5sum)"
+    done
+}
+
+@test "--save-limit: the oldest goes but the beginning, and what is missing is told" {
+    tprun -d --save-limit 1M seq 1000000 >id
+    TPCTL wait 1
+    [ "$(du -cb "$(SAVED 1)"/output.* | tail -n 1 | cut -f 1)" -le $((1 << 20)) ]
+    run -0 --separate-stderr TPCTL logs 1
+    [ "$(head -n 1 <<<"$output")" = 1 ]
+    [ "$(tail -n 1 <<<"$output")" = 1000000 ]
+    [[ "$stderr" == "tprun: "*" bytes of output are not here any more: the limit of saved output was reached"* ]]
+    run -2 tprun -d --save-limit 0 true
+}
+
+@test "saved output goes with the context, and with it" {
+    tprun -d echo kept >id
+    TPCTL wait 1
+    wait_for 5 eval '[ -e "$(SAVED 1)/output.0" ]'
+    equal "$(stat -c %a "$(SAVED 1)/output.0")" 600
+    wait_for 5 eval '[ ! -e "$(echo "$TPRUN_RUNTIME_DIR"/this-machine-*/saved/1)" ]'
+    TPCTL reap 1
+    [ ! -e "$(SAVED 1)" ]
+    run -3 TPCTL logs 1
+}
+
+@test "a state directory that cannot be used: the output stays, and is read, where it is" {
+    : >file
+    export XDG_STATE_HOME=$PWD/file
+    tprun -d echo stays >id
+    TPCTL wait 1 2>/dev/null
+    run -0 --separate-stderr TPCTL logs 1
+    equal "$output" stays
+}
+
+@test "the output of a program whose manager is killed is kept" {
+    tprun -d sh -c "echo before; exec sleep 60" >id
+    wait_for 5 eval '[ "$(TPCTL logs 1)" = before ]'
+    local pid
+    for pid in $(marked); do
+        [ "$(cat "/proc/$pid/comm")" != tprun-manager ] || kill -KILL "$pid"
+    done
+    wait_for 10 eval 'TPCTL list -a | grep -q "^ *1 *complete"'
+    run -0 --separate-stderr TPCTL logs 1
+    equal "$output" before
+}
+
+@test "a program whose output is not saved is told so" {
+    tprun true
+    run -1 --separate-stderr TPCTL logs 1
+    [[ "$stderr" == "tpctl: the output of program 1 was not saved"* ]]
+}
+
+@test "a full disk: the program goes on, what could not be saved is told, and is shown at the terminal" {
+    [ "$(id -u)" = 0 ] || skip "not root, who can mount"
+    unshare -m true 2>/dev/null || skip "no mount namespace here"
+    cat >session <<'END'
+mount -t tmpfs -o size=3m none "$TPRUN_RUNTIME_DIR" && chmod 700 "$TPRUN_RUNTIME_DIR"
+"$TPRUN" --on-disconnect=continue seq 1000000 >shown 2>told
+echo $? >status
+"$(dirname "$TPRUN")/tpctl" wait --status 1
+END
+    run -0 unshare -m sh session
+    equal "$(cat status)" 0
+    equal "$(md5sum <shown)" "$(seq 1000000 | md5sum)"
+    has_line "$(cat told)" "tprun: output is not saved any more: No space left on device"
+}
