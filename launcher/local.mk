@@ -260,6 +260,7 @@ tpctl_SOURCES = \
     launcher/tpctl/ask_manager.c launcher/tpctl/ask_manager.h \
     launcher/tpctl/task_list.c launcher/tpctl/task_list.h \
     launcher/tpctl/tpctl.c launcher/tpctl/tpctl.h \
+    launcher/tpctl/tpctl_attach.c \
     launcher/tpctl/tpctl_info.c \
     launcher/tpctl/tpctl_list.c \
     launcher/tpctl/tpctl_logs.c \

@@ -55,6 +55,9 @@ static const struct method_offer logs_offers[] = {{TPCTL_FOLLOW, "until the prog
                                                   INSTANCE,
                                                   END};
 
+static const struct method_offer attach_offers[] = {
+    {TPCTL_LABEL, "\"RANK: \" before each line"}, INSTANCE, END};
+
 static const struct method tpctl_methods[] = {
     {"list", "[OPTION...]", "Programs that are not complete; all with -a", NULL, 0, 0, list_offers,
      tpctl_list},
@@ -72,6 +75,10 @@ static const struct method tpctl_methods[] = {
      tpctl_signal},
     {"terminate", "[OPTION...] ID...", "End programs, and wait until nothing is left", NULL, 1,
      METHOD_ANY, terminate_offers, tpctl_terminate},
+    {"attach", "[OPTION...] ID", "Output of a program to its end, and signals to its tasks",
+     "Ctrl-C is a signal, twice within a second the end; Ctrl-C Ctrl-Z leaves the program to\n"
+     "itself. The exit status is the program's.\n",
+     1, 1, attach_offers, tpctl_attach},
     {"logs", "[OPTION...] ID", "What was saved of a program's output",
      "Without --ranks, --stdout and --stderr also what tprun said of it.\n", 1, 1, logs_offers,
      tpctl_logs},

@@ -38,6 +38,7 @@ extern const struct method_option tpctl_options[TPCTL_NOPTIONS];
 
 /* ---- the methods, which return an exit status, or -1 ---- */
 
+int tpctl_attach(struct method_call *call, struct error *err);
 int tpctl_current(struct method_call *call, struct error *err);
 int tpctl_info(struct method_call *call, struct error *err);
 int tpctl_list(struct method_call *call, struct error *err);

@@ -1,0 +1,91 @@
+# shellcheck disable=SC2154,SC2030,SC2031 # bats sets output and stderr, common.bash job and status
+# tpctl attach: the output of a program that goes on without a terminal, and signals to it.
+load ../lib/common
+setup() { start_test; }
+teardown() { nothing_left 10; }
+
+export TPCTL=${TPRUN%/*}/tpctl
+WAITS='until [ -e go ]; do sleep 0.05; done'
+is_running() { "$TPCTL" list | grep -q '^ *1 *running'; }
+
+@test "attach: what was saved and what comes, and the exit status of the program" {
+    tprun -d -n 2 sh -c "[ \$TPRUN_RANK = 1 ] || { echo first; $WAITS; echo last; echo err >&2; exit 7; }" >id
+    start "$TPCTL" attach -l 1
+    wait_for 5 lines_are out 1
+    touch go
+    finish
+    [ "$status" = 7 ]
+    equal "$(cat out)" "0: first
+0: last"
+    has_line "$(cat err)" "0: err"
+    has_line "$(cat err)" "tprun: rank 0 on *: exited with status 7*"
+    run -7 --separate-stderr "$TPCTL" attach 1 # it is complete
+    equal "$output" "first
+last"
+}
+
+@test "attach: one that is killed, stopped or sent SIGTERM leaves the program alone" {
+    tprun -d sh -c "echo ready; $WAITS; echo last; exit 3" >id
+    local signal
+    for signal in KILL TERM HUP; do
+        start "$TPCTL" attach 1
+        wait_for 5 lines_are out 1
+        kill "-$signal" "$job"
+        finish
+        is_running
+    done
+    start "$TPCTL" attach 1
+    wait_for 5 lines_are out 1
+    kill -STOP "$job"
+    touch go
+    run -3 "$TPCTL" wait --status 1
+    kill -CONT "$job"
+    finish
+    [ "$status" = 3 ]
+    equal "$(cat out)" "ready
+last"
+}
+
+# keys KEYS: typed at tpctl attach once it shows "ready".
+keys() {
+    rm -f answers typescript
+    mkfifo answers
+    # shellcheck disable=SC2016
+    start sh -c 'timeout 20 script -qefc "exec \"$TPCTL\" attach 1" typescript <answers'
+    exec 8>answers
+    wait_for 10 in_typescript ready 1
+    printf '%b' "$1" >&8
+}
+
+@test "attach: Ctrl-C Ctrl-Z leaves, Ctrl-C is a signal" {
+    tprun -d sh -c 'trap "echo caught; exit 9" INT; echo ready; while :; do sleep 0.05; done' >id
+    keys '\003\032'
+    finish
+    exec 8>&-
+    [ "$status" = 0 ]
+    in_typescript "program 1 goes on" 1
+    is_running
+    keys '\003'
+    finish
+    exec 8>&-
+    [ "$status" = 9 ]
+    in_typescript caught 1
+}
+
+@test "attach: Ctrl-C twice ends the program" {
+    tprun -d sh -c 'trap "" INT TERM; echo ready; while :; do sleep 0.05; done' >id
+    keys '\003'
+    sleep 0.3
+    printf '\003' >&8
+    finish
+    exec 8>&-
+    [ "$status" != 0 ]
+    wait_for 5 eval '! is_running'
+}
+
+@test "attach: refuses what is not there or not saved" {
+    run -3 "$TPCTL" attach 1
+    tprun true
+    run -1 --separate-stderr "$TPCTL" attach 1
+    has_line "$stderr" "tpctl: the output of program 1 was not saved*"
+}
