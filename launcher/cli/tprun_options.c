@@ -157,6 +157,10 @@ static int options_check_seen(const struct spec *spec, struct error *err)
 static int options_check_detach(const struct spec *spec, struct error *err)
 {
     const char *option = spec->detach ? "--detach" : "--on-disconnect=continue";
+    const char *program = spec->nparts ? spec->parts[0].argv[0] : NULL;
+    if (spec->detach && program && *program && !program[strspn(program, "0123456789")])
+        return error_set(err, "-d: write -c %s (or ./%s for a program of that name)", program,
+                         program); /* what aprun means by it */
     if (spec_saves(spec) && spec->dry_run)
         return error_set(err, "%s: --dry-run starts nothing that could go on", option);
     if (spec_saves(spec) && spec->pty)

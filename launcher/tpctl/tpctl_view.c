@@ -31,6 +31,7 @@ struct spec *tpctl_view_spec(const struct method_call *call, const struct found_
         spec = spec_new();
     spec->label |= method_value(call, TPCTL_LABEL) != NULL;
     spec->input = SPEC_INPUT_NONE;
+    spec->pty = false;
     json_decref(value);
     free(text);
     return spec;
