@@ -404,15 +404,15 @@ static void set_nonblocking(int fd)
 struct link *link_new(struct ev_loop *loop, int in, int out, const struct link_ops *ops, void *arg)
 {
     struct link *link = mem_alloc(sizeof(*link));
-    link->loop = loop;
-    link->ops = ops;
-    link->arg = arg;
-    link->in = in;
-    link->out = out;
-    link->credit = LINK_WINDOW;
-    link->timeout = INFINITY;
-    link->best_trip = UINT64_MAX;
-    link->bound = SIZE_MAX;
+    *link = (struct link){.loop = loop,
+                          .ops = ops,
+                          .arg = arg,
+                          .in = in,
+                          .out = out,
+                          .credit = LINK_WINDOW,
+                          .timeout = INFINITY,
+                          .best_trip = UINT64_MAX,
+                          .bound = SIZE_MAX};
     set_nonblocking(in);
     if (out != in)
         set_nonblocking(out);
