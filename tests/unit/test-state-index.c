@@ -56,7 +56,7 @@ static void keep(const char *id, const char *log, size_t len)
     struct completed_context context = {.files[CONTEXT_EVENTS] = log, .lens[CONTEXT_EVENTS] = len};
     struct kept_context kept;
     snprintf(context.id, sizeof(context.id), "%s", id);
-    assert_int_equal(state_directory_put(state_fd, &context, &kept, NULL), 0);
+    assert_int_equal(state_directory_put(state_fd, &context, -1, &kept, NULL), 0);
     assert_string_equal(kept.name, id);
 }
 
