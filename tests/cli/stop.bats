@@ -300,7 +300,7 @@ END
     finish
     equal "$status" 143
     has_line "$(cat err)" "tprun: rank 2 on *: exited with status 7"
-    [ "$(grep -c 143 err)" = 0 ]
+    [ "$(grep -c 'status 143' err)" = 0 ]
 }
 
 @test "the message counts the tasks that still run" {
