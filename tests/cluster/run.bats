@@ -107,13 +107,15 @@ planned() { # ARGUMENTS...: "RANK HOST CPUS" a task, as --dry-run says
 
 @test "an MPI program that aborts, crashes or leaves ends on every host, and the rank is named" {
     need_mpich
-    local hosts map
+    local hosts map failed="rank 4"
+    # In MPICH 5.0.2 ranks that wait in MPI_Barrier() may crash there too, once rank 4 has gone.
+    [[ "$(mpirun.mpich --version)" != *Version:*" 5.0."* ]] || failed='rank?(s) ?([0-3]*[,-])4'
     for hosts in node0 'node[0-1]' 'node[0-3]'; do
         for map in slot node; do
             run_tprun -7 -n 5 --hosts "$hosts" --map-by $map "$PROGRAMS/mpi-fail" abort 3
             has_line "$stderr" "tprun: rank 3 on node*7*"
             run_tprun -139 -n 5 --hosts "$hosts" --map-by $map "$PROGRAMS/mpi-fail" segv 4
-            has_line "$stderr" "tprun: rank 4 on node*: killed by signal 11 (Segmentation fault)*"
+            has_line "$stderr" "tprun: $failed on node*: killed by signal 11 (Segmentation fault)*"
             hosts_clean
         done
     done
