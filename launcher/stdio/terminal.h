@@ -3,7 +3,7 @@
  *
  * Diagnostics, notes, pictures and all else that these programs print (but not what tasks write)
  * leave through these functions or, while tasks run, through output_say(), and through no others
- * but launcher/cli/progress, whose line moves the cursor. Each makes the text printable
+ * but launcher/frontend/progress and launcher/tpctl/tpctl_top, whose lines move the cursor. Each makes the text printable
  * (base/printable.h), since parts of it come from files, hosts, variables and command lines.
  */
 #ifndef LAUNCHER_STDIO_TERMINAL_H

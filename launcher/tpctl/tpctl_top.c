@@ -12,6 +12,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/duration.h"
+#include "base/file.h"
+#include "base/printable.h"
 #include "launcher/stdio/terminal.h"
 #include "launcher/tpctl/ask_manager.h"
 #include "launcher/tpctl/task_list.h"
@@ -26,7 +28,8 @@
 
 /* ---- a picture ---- */
 
-/* Of the text as many lines as there are on the terminal, each in its width. */
+/* As frontend/progress does, this writes itself: terminal.h would make the moves of the cursor printable, too. Of the
+ * text as many lines as there are on the terminal, each in its width. */
 static void top_draw(const char *text)
 {
     struct winsize size = {0};
@@ -36,17 +39,12 @@ static void top_draw(const char *text)
     buf_add_text(&out, TOP_HOME);
     for (unsigned line = 1; *text && line < size.ws_row; line++) {
         size_t len = strcspn(text, "\n"), shown = len < size.ws_col ? len : size.ws_col;
-        buf_add(&out, text, shown);
+        printable_add(&out, text, shown, PRINTABLE_WORD);
         buf_add_text(&out, TOP_LINE_REST);
         text += len + (text[len] == '\n');
     }
     buf_add_text(&out, TOP_REST);
-    for (size_t sent = 0; sent < out.len;) {
-        ssize_t n = write(STDOUT_FILENO, buf_bytes(&out) + sent, out.len - sent);
-        if (n <= 0)
-            break;
-        sent += (size_t)n;
-    }
+    file_write_all(STDOUT_FILENO, buf_bytes(&out), out.len);
     buf_free(&out);
 }
 
