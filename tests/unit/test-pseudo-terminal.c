@@ -262,11 +262,16 @@ static void run_fail(int terminal)
     raise(SIGALRM);
 }
 
+/* AddressSanitizer ends the process itself where an allocation fails. */
 static void run_without_memory(int terminal)
 {
     raw_terminal_enter(terminal);
     close(2);
+#if defined(__SANITIZE_ADDRESS__)
+    exit(1);
+#else
     mem_array(SIZE_MAX, SIZE_MAX);
+#endif
 }
 
 static void run_in_background(int terminal)
