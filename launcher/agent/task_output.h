@@ -42,7 +42,7 @@ struct task_output *task_output_new(struct task_outputs *outputs,
                                     const struct task_output_config *config); /* copied */
 /* Closes it if that was not done yet, and frees. NULL is fine. */
 void task_output_free(struct task_output *output);
-/* Read from these pipes, which it closes; error -1: there is none. */
+/* Read from these pipes, which it closes. A task with a terminal has no pipe for stderr: error is -1. */
 void task_output_open(struct task_output *output, int out, int error);
 bool task_output_is_open(const struct task_output *output); /* somebody may still write */
 /* Read what there is. True when nothing is left for now, false while it is held. */

@@ -18,7 +18,7 @@ static bool is_offered(const struct method_call *call, int option)
     return offer->help || option == call->program->help;
 }
 
-/* Its number; that behind the last: there is none. */
+/* The number of the option; noptions where there is none. */
 static int find_option(const struct method_call *call, const char *name, size_t len)
 {
     for (int i = 0; i < call->program->noptions; i++) {

@@ -3,7 +3,8 @@
  * where commands connect, send one request and get one answer (frames, see control_request.h).
  *
  * Clients are not trusted to behave. Each has a time to say its request and to take its answer, and a bound of
- * bytes; there are only so many at once, of which the oldest without a request goes first. Those of other users are refused.
+ * bytes. The number of clients is limited: where one more comes, the oldest that has sent no request is closed. Other users
+ * are refused.
  * All callbacks come from the loop.
  */
 #ifndef LAUNCHER_CONTROL_CONTROL_SOCKET_H

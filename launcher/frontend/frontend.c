@@ -499,7 +499,7 @@ static bool on_takes_input(void *owner)
     return !front->manager || link_room(front->manager);
 }
 
-/* Nobody knows yet that there is a program. */
+/* Before the program runs nobody knows its id, so it ends with the terminal. */
 static void on_foreground_gone(void *owner)
 {
     struct frontend *front = owner;

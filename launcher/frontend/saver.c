@@ -15,7 +15,7 @@
 struct saver {
     const struct spec *spec;
     int dir;                     /* -1: none yet */
-    struct saved_writer *writer; /* NULL: there is none yet, or there cannot be one */
+    struct saved_writer *writer; /* NULL until saver_open(), and where that failed */
     struct buf early;            /* frames */
     bool over;                   /* nothing is saved any more */
 };
