@@ -1,0 +1,72 @@
+/* The process in the background saves what comes; the one at the terminal gives orders. */
+#include "launcher/frontend/frontend_private.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void frontend_begin_saving(struct frontend *front, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    char *path = mem_copy_text_n(frame->bytes, frame->len);
+    if (!front->saver)
+        front->saver = saver_new(front->spec);
+    if (saver_open(front->saver, path, &err) < 0) {
+        front->relays = front->role == FRONTEND_BACKGROUND;
+        frontend_say_error(front, &err);
+    }
+    error_clear(&err);
+    free(path);
+}
+
+/* The other process hears of the start and the end; what comes between is saved. */
+void frontend_take_in_background(struct frontend *front, const struct frame *frame)
+{
+    bool shows = frame->type == FRAME_NOTE || frame->type == FRAME_SHOW ||
+                 frame->type == FRAME_PROGRESS || frame->type == FRAME_MAPPED;
+    if (frame->type == FRAME_SAVE)
+        front->runs = true;
+    bool start = frame->type == FRAME_MAPPED || frame->type == FRAME_RUNS ||
+                 (frame->type == FRAME_SAVE && !front->relays);
+    bool rest = front->relays && (shows || frame->type == FRAME_OUTPUT);
+    if (start || rest || (shows && !front->runs))
+        foreground_send(front->foreground, frame);
+    if (frame->type == FRAME_OUTPUT || frame->type == FRAME_MAPPED || frame->type == FRAME_END)
+        frontend_take(front, frame);
+}
+
+static void on_order(void *owner, const struct frame *frame)
+{
+    struct frontend *front = owner;
+    front->input_over |= frame->type == FRAME_STDIN_END;
+    if (front->manager)
+        link_send(front->manager, frame);
+}
+
+static bool on_takes_input(void *owner)
+{
+    const struct frontend *front = owner;
+    return !front->manager || link_room(front->manager);
+}
+
+/* Before the program runs nobody knows its id, so it ends with the terminal. */
+static void on_foreground_gone(void *owner)
+{
+    struct frontend *front = owner;
+    foreground_free(front->foreground);
+    front->foreground = NULL;
+    frontend_pay(front);
+    if (!front->runs)
+        frontend_order_end(front, 0, SIGHUP);
+    else if (!frontend_reads_input(front) && !front->input_over)
+        frontend_end_input(front); /* nobody types any more */
+}
+
+static void on_foreground_room(void *owner)
+{
+    frontend_pay(owner);
+}
+
+const struct foreground_ops frontend_foreground_ops = {on_order, on_takes_input, on_foreground_room,
+                                                       on_foreground_gone};

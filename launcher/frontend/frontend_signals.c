@@ -1,0 +1,140 @@
+/* What the user means by signals and keys. */
+#include "launcher/frontend/frontend_private.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TWICE 1.0         /* s within which a second SIGINT or SIGTERM ends it all at once */
+#define HANG_UP_GRACE 1.0 /* s that tasks have when the terminal of rank 0 was closed, at most */
+
+/* What reaches every task; a signal that was ignored when tprun started stays so. */
+static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                                SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
+enum { NSIGNALS = sizeof(passed_on) / sizeof(passed_on[0]) };
+
+/* True when it is the second of its kind within a second: the end, at once. */
+static bool is_repeated(struct frontend *front, int number)
+{
+    double now = ev_now(front->loop);
+    bool again = now - front->interrupted < TWICE;
+    if (number != SIGINT && number != SIGTERM)
+        return false;
+    front->interrupted = now;
+    front->interrupter = number;
+    if (!again)
+        return false;
+    front->dropping = true;
+    frontend_pay(front);
+    frontend_order_end(front, 0, number);
+    return true;
+}
+
+/* A manager that was stopped, or is busy for very long, would keep us waiting for ever. */
+static void watch_manager(struct frontend *front, int ender)
+{
+    front->ender = ender;
+    if (front->manager && !front->watched)
+        link_watch(front->manager, frontend_patience(front));
+    front->watched = true;
+}
+
+static void on_terminal_end(void *arg)
+{
+    struct frontend *front = arg;
+    double grace = front->spec->kill_grace;
+    if (front->over)
+        frontend_drop_rest(front, SIGHUP);
+    watch_manager(front, SIGHUP);
+    user_terminal_hang_up(&front->terminal);
+    frontend_order_end(front, grace < HANG_UP_GRACE ? grace : HANG_UP_GRACE, SIGHUP);
+}
+
+const struct user_terminal_ops frontend_terminal_ops = {frontend_send_input, on_terminal_end};
+
+static void on_interrupt_due(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct frontend *front = timer->data;
+    struct frame frame = {.type = FRAME_SIGNAL, .flags = SIGINT};
+    (void)loop, (void)events;
+    if (front->manager)
+        link_send(front->manager, &frame);
+}
+
+/* Ctrl-C then Ctrl-Z: this process goes, and the program stays. Where that can be, what Ctrl-C means is known
+ * a moment later. True: it is dealt with. */
+static bool take_keys(struct frontend *front, int number, bool from_terminal)
+{
+    bool waits = ev_is_active(&front->interrupt_due);
+    bool after = number == SIGTSTP && from_terminal && front->interrupter == SIGINT &&
+                 ev_now(front->loop) - front->interrupted < TWICE;
+    if (front->over)
+        return false;
+    if (front->role == FRONTEND_ATTACHED && after) {
+        static const char refused[] =
+            "cannot leave this program to itself: start it with --on-disconnect=continue for that, "
+            "or with --detach";
+        frontend_say(front, refused, strlen(refused));
+        return true;
+    }
+    if (front->role != FRONTEND_VIEWER || !(front->replay || task_table_ntasks(front->mapped)))
+        return false;
+    bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    if (front->id && ends && (!front->manager || number == SIGTERM)) { /* it only looks */
+        frontend_leave(front, number);
+        return true;
+    }
+    ev_timer_stop(front->loop, &front->interrupt_due);
+    if (number == SIGHUP || (waits && number == SIGTSTP)) {
+        frontend_leave(front, number == SIGHUP ? SIGHUP : 0);
+        return true;
+    }
+    if (number != SIGINT || !from_terminal || waits)
+        return false;
+    static const char choice[] =
+        "Ctrl-C again within 1 s ends the program, Ctrl-Z leaves it to itself";
+    frontend_say(front, choice, strlen(choice));
+    front->interrupted = ev_now(front->loop);
+    front->interrupter = SIGINT;
+    ev_timer_set(&front->interrupt_due, TWICE, 0);
+    ev_timer_start(front->loop, &front->interrupt_due);
+    return true;
+}
+
+static void on_signal(void *arg, int number, const char *sender, bool from_terminal)
+{
+    struct frontend *front = arg;
+    struct frame frame = {
+        .type = FRAME_SIGNAL, .flags = (uint16_t)number, .bytes = sender, .len = strlen(sender)};
+    bool ends = number != SIGTSTP && number != SIGCONT && number != SIGWINCH;
+    if (from_terminal && ends && isatty(STDERR_FILENO))
+        output_break(front->output); /* the terminal's ^C stands there */
+    if (take_keys(front, number, from_terminal))
+        return;
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+        watch_manager(front, number);
+    if (is_repeated(front, number) && !front->over)
+        return;
+    if (front->over && ends)
+        frontend_drop_rest(front, number);
+    bool ours = user_terminal_signal(&front->terminal, number);
+    if (front->manager && !ours)
+        link_send(front->manager, &frame);
+    if (number == SIGTSTP) {
+        if (front->manager)
+            link_flush(front->manager, 1.0);
+        raise(SIGSTOP);
+    } else if (number == SIGCONT && front->input) {
+        stdin_reader_resume(front->input);
+    }
+}
+
+int frontend_signals_init(struct frontend *front)
+{
+    ev_timer_init(&front->interrupt_due, on_interrupt_due, 0, 0);
+    front->interrupt_due.data = front;
+    front->interrupted = -INFINITY;
+    front->signals = signal_source_new(front->loop, passed_on, NSIGNALS, on_signal, front);
+    return front->signals ? 0 : -1;
+}
