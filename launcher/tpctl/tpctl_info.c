@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "launcher/ledger/program_json.h"
+#include "launcher/options/option.h"
 #include "launcher/process/signal_name.h"
 #include "launcher/tpctl/tpctl.h"
 
@@ -34,30 +35,45 @@ static void why_line(struct method_call *call, const json_t *origin, bool parts)
     fprintf(call->out, "    %s\n", from ? from : "?");
 }
 
+/* "ntasks", "--ntasks", "-n", or "map_by" as a key of the spec has it. */
+static const struct option *option_named(const char *key, struct error *err)
+{
+    char *name = mem_copy_text(key + strspn(key, "-"));
+    for (char *at = name; *at; at++)
+        *at = *at == '_' ? '-' : *at;
+    const struct option *option =
+        strlen(name) == 1 ? option_find_letter(*name) : option_find(name, strlen(name));
+    if (!option)
+        error_usage(err, "--why %s: tprun has no such option ('tprun --help options' lists them)",
+                    key);
+    free(name);
+    return option;
+}
+
 static int why(struct method_call *call, const struct found_program *program, const char *key,
                struct error *err)
 {
-    json_t *spec = context_json(program, CONTEXT_SPEC), *origin;
-    char *name = mem_copy_text(key + strspn(key, "-"));
+    const struct option *asked = option_named(key, err);
+    json_t *spec = asked ? context_json(program, CONTEXT_SPEC) : NULL, *origin;
     size_t i, hits = 0;
     bool parts = json_array_size(json_object_get(spec, "parts")) > 1;
-    for (char *at = name; *at; at++) /* as a key of the spec has it */
-        *at = *at == '_' ? '-' : *at;
+    if (!asked)
+        return -1;
     json_array_foreach(json_object_get(spec, "origins"), i, origin)
     {
         const char *option = json_string_value(json_object_get(origin, "option"));
-        if (!option || strcmp(option, name) != 0)
+        if (!option || strcmp(option, asked->name) != 0)
             continue;
         why_line(call, origin, parts);
         hits++;
     }
     if (spec && !hits)
-        fprintf(call->out, "--%s was not given: the default, or what the caller had\n", name);
+        fprintf(call->out, "--%s was not given: the default, or what the caller had\n",
+                asked->name);
     int rc = spec ? 0
                   : error_set(err, "what was asked for in program %s is not known any more",
                               found_program_id(program));
     json_decref(spec);
-    free(name);
     return rc;
 }
 
