@@ -204,7 +204,7 @@ static int run_in_background(struct spec *spec)
 {
     struct error err = ERROR_INIT;
     int pair[2] = {-1, -1};
-    char *warning = login_session_warning();
+    char *warning = login_session_outlive(); /* before there is anything that it could not move */
     if (warning)
         tprun_complain(warning);
     free(warning);
