@@ -345,24 +345,6 @@ static int set_signal(void *base, const struct field *field, const json_t *value
 
 static const struct field_type signal_type = {get_signal, set_signal, NULL, NULL};
 
-/* It is stop_grace, too, where that is not given by itself; its row comes later. */
-static int set_kill_grace(void *base, const struct field *field, const json_t *value,
-                          struct error *err)
-{
-    struct spec *spec = base;
-    if (field_duration.set(base, field, value, err) < 0)
-        return -1;
-    spec->stop_grace = spec->kill_grace;
-    return 0;
-}
-
-static json_t *get_kill_grace(const void *base, const struct field *field)
-{
-    return field_duration.get(base, field);
-}
-
-static const struct field_type kill_grace_type = {get_kill_grace, set_kill_grace, NULL, NULL};
-
 /* The default is not written. */
 static json_t *get_save_limit(const void *base, const struct field *field)
 {
@@ -475,7 +457,7 @@ static const struct field spec_fields[] = {
     {"input_arg", &field_text, SPEC(input_arg)},
     {"time_limit", &field_duration, SPEC(time_limit)},
     {"signal", &signal_type},
-    {"kill_grace", &kill_grace_type, SPEC(kill_grace)},
+    {"kill_grace", &field_duration, SPEC(kill_grace)},
     {"stop_grace", &field_duration, SPEC(stop_grace)},
     {"start_timeout", &field_duration, SPEC(start_timeout)},
     {"node_timeout", &field_duration, SPEC(node_timeout)},
@@ -591,8 +573,11 @@ static int spec_check(const struct spec *spec, const json_t *value, struct error
 struct spec *spec_from_json(const json_t *value, struct error *err)
 {
     struct spec *spec = spec_new();
-    if (fields_from_json(spec, spec_fields, value, "version", err) == 0 &&
-        spec_check(spec, value, err) == 0)
+    int rc = fields_from_json(spec, spec_fields, value, "version", err);
+    /* One time for both ends of a run where the second is not given, in whatever order the keys stand. */
+    if (json_object_get(value, "kill_grace") && !json_object_get(value, "stop_grace"))
+        spec->stop_grace = spec->kill_grace;
+    if (rc == 0 && spec_check(spec, value, err) == 0)
         return spec;
     spec_free(spec);
     return NULL;

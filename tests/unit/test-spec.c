@@ -93,6 +93,25 @@ static void test_json_that_was_read_is_written_again(void **state)
     }
 }
 
+static void test_the_order_of_keys_does_not_matter(void **state)
+{
+    static const char *const texts[] = {"{" PROGRAM ",'kill_grace':'1s','stop_grace':'9s'}",
+                                        "{" PROGRAM ",'stop_grace':'9s','kill_grace':'1s'}"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        json_t *value = load(texts[i]);
+        struct spec *spec = spec_from_json(value, NULL);
+        assert_true(spec && spec->kill_grace == 1 && spec->stop_grace == 9);
+        spec_free(spec);
+        json_decref(value);
+    }
+    json_t *value = load("{" PROGRAM ",'kill_grace':'1s'}");
+    struct spec *spec = spec_from_json(value, NULL);
+    assert_true(spec && spec->kill_grace == 1 && spec->stop_grace == 1);
+    spec_free(spec);
+    json_decref(value);
+}
+
 static void test_bytes_that_are_not_utf8_survive(void **state)
 {
     struct error err = ERROR_INIT;
@@ -523,6 +542,7 @@ int main(void)
         cmocka_unit_test(bytes_are_written_as_digits_and_read_again),
         cmocka_unit_test(test_a_new_spec_has_the_defaults_of_the_command_line),
         cmocka_unit_test(test_json_that_was_read_is_written_again),
+        cmocka_unit_test(test_the_order_of_keys_does_not_matter),
         cmocka_unit_test(test_bytes_that_are_not_utf8_survive),
         cmocka_unit_test(test_bad_specs_are_refused_by_key),
         cmocka_unit_test(test_variables_of_the_callers_own_place_are_scrubbed),
