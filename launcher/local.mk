@@ -300,6 +300,9 @@ if MPIEXEC
 MPIEXEC_LINKS += $(bindir)/mpiexec $(bindir)/mpirun
 endif
 
+tprundatadir = $(datadir)/tprun
+dist_tprundata_DATA = launcher/spec/tprun-spec.schema.json
+
 # Completion, where bash, zsh and fish look for it. One file for all programs: bash looks for each by its name.
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions

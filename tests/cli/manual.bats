@@ -1,3 +1,4 @@
+# shellcheck disable=SC2030,SC2031 # each test has its own environment
 # What the manual pages show, tprun and tpres do.
 load ../lib/common
 setup() { start_test; }
@@ -15,7 +16,7 @@ examples() { # PAGE
 # check COMMAND EXPECTED: in this shell, for some say how the next are to be run.
 check() {
     [ -n "$1" ] || return 0
-    eval "$1" >got 2>&1 || true # a refusal is an example, too
+    eval "$1" >got 2>&1 </dev/null || true # a refusal is an example, too
     printf '%s' "$2" >expected
     diff -u --label "the page, $1" expected --label tprun got || return 1
     count=$((count + 1))
@@ -46,6 +47,11 @@ page_holds() {
 
 @test "every example of tprun-layout(7) prints what the page shows" { page_holds "$PAGE" 20; }
 @test "every example of tpres(1) prints what the page shows" { page_holds "$ROOT/man/tpres.1" 14; }
+@test "every example of tprun-spec(5) prints what the page shows" {
+    unset TPRUN_OPTIONS
+    PATH=${TPRUN%/*}:$PATH
+    page_holds "$ROOT/man/tprun-spec.5" 6
+}
 
 @test "every heading of the manual pages is shown as it is written" {
     local page title count=0
