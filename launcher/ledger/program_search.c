@@ -482,6 +482,36 @@ char *found_program_file(const struct found_program *program, int file, size_t *
     return text;
 }
 
+/* Of its log, for messages. A program of PLACE_WAITING has none. */
+static char *log_path(const struct found_program *program)
+{
+    const char *name = context_file_names[CONTEXT_EVENTS];
+    if (program->place == PLACE_LIVE)
+        return mem_format("%s/programs/%s/%s", program->where->instance->path, program->id, name);
+    char *instance = state_directory_instance_path(program->where->name);
+    char *path = mem_format("%s/%s/%s", instance ? instance : "", program->id, name);
+    free(instance);
+    return path;
+}
+
+/* Removed while it was looked for, or it was never there: errno is ENOENT then. */
+static int refuse_log(const struct found_program *program, int why, struct error *err)
+{
+    int dir = found_program_open(program);
+    bool is_gone = dir < 0 && errno == ENOENT;
+    if (dir >= 0)
+        close(dir);
+    char *path = log_path(program);
+    if (is_gone)
+        error_set(err, "program %s is not kept any more", program->id);
+    else
+        error_set(err, "the log of program %s cannot be read: %s: %s", program->id, path,
+                  why == ENOENT ? "it is missing" : strerror(why));
+    free(path);
+    errno = is_gone ? ENOENT : EIO;
+    return -1;
+}
+
 struct program_record *found_program_record(const struct found_program *program, bool with_tasks,
                                             struct error *err)
 {
@@ -492,7 +522,7 @@ struct program_record *found_program_record(const struct found_program *program,
         return record;
     char *text = found_program_file(program, CONTEXT_EVENTS, &len);
     if (!text && (errno != ENOENT || program->place != PLACE_LIVE)) {
-        error_set(err, "the log of program %s cannot be read: %s", program->id, strerror(errno));
+        refuse_log(program, errno, err);
         return NULL;
     }
     record = program_record_read(text ? text : "", len, with_tasks);

@@ -49,8 +49,9 @@ const char *found_program_instance_path(const struct found_program *program);
 bool found_program_is_live(const struct found_program *program); /* when it was looked for */
 bool found_program_lives(const struct found_program *program);   /* now */
 
-/* What its log says, or without tasks the index of all that is kept (state_index.h), to which it is added. Caller frees; NULL with a sentence: it cannot be read any more. A program without a manager
- * is complete, and lost where its log does not say otherwise. */
+/* What its log says, or without tasks the index of all that is kept (state_index.h), to which it is added. Caller
+ * frees. NULL: it is not kept any more, which errno ENOENT says, or its log cannot be read; with a sentence that names
+ * the file. A program without a manager is complete, and lost where its log does not say otherwise. */
 struct program_record *found_program_record(const struct found_program *program, bool with_tasks,
                                             struct error *err);
 /* A file of its context, of CONTEXT_SPEC and so on. Caller frees; NULL: there is none. A zero byte follows. */

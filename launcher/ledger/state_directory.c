@@ -86,6 +86,15 @@ static char *state_name(const char *instance)
     return mem_format("%s@%s", instance, host);
 }
 
+char *state_directory_instance_path(const char *instance)
+{
+    char *path = state_directory_path(), *name = state_name(instance);
+    char *own = path ? mem_format("%s/%s", path, name) : NULL;
+    free(name);
+    free(path);
+    return own;
+}
+
 int state_directory_open(const char *instance, bool make, struct error *err)
 {
     size_t there;

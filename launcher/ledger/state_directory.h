@@ -25,6 +25,8 @@
 /* Where it is; NULL: there is no such place, for neither XDG_STATE_HOME nor a home but / is known. Caller
  * frees. */
 char *state_directory_path(void);
+/* The same of an instance on this host. */
+char *state_directory_instance_path(const char *instance);
 /* Of an instance on this host. With `make` it is made where it is missing, unless there is no home, or root would
  * make it where another user owns the directory. The descriptor, or -1 with a sentence; without
  * `make` -1 without one where it is not there. */

@@ -1,12 +1,17 @@
 /* tpctl list: a line for each program. */
+#include <errno.h>
 #include <pwd.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/ledger/program_json.h"
+#include "launcher/stdio/terminal.h"
 #include "launcher/tpctl/tpctl.h"
+
+#define LIST_UNKNOWN "unknown" /* the state of a program whose log cannot be read */
 
 static const char *user_name(void)
 {
@@ -14,11 +19,15 @@ static const char *user_name(void)
     return user ? user->pw_name : "";
 }
 
-/* Printed one by one: a list of all as a value would need much memory. */
+/* Printed one by one: a list of all as a value would need much memory. `why`: its log cannot be read. */
 static void list_json(struct method_call *call, const struct found_program *program,
-                      const struct program_record *record, const char *user)
+                      const struct program_record *record, const char *why, const char *user)
 {
     json_t *value = program_to_json(found_program_id(program), record);
+    if (why) {
+        json_object_set_new(value, "state", json_string(LIST_UNKNOWN));
+        json_object_set_new(value, "reason", json_string(why));
+    }
     json_object_set_new(value, "user", json_string(user));
     json_object_set_new(value, "instance", json_string(found_program_instance(program)));
     char *text = json_dumps(value, JSON_REAL_PRECISION(16));
@@ -28,7 +37,7 @@ static void list_json(struct method_call *call, const struct found_program *prog
 }
 
 static void list_line(struct method_call *call, const struct found_program *program,
-                      const struct program_record *record, bool with_instance)
+                      const struct program_record *record, const char *why, bool with_instance)
 {
     bool over = record->state == RECORD_COMPLETE;
     double begin = record->t_start > 0 ? record->t_start : record->t_new;
@@ -39,8 +48,10 @@ static void list_line(struct method_call *call, const struct found_program *prog
     if (over && record->status >= 0)
         snprintf(status, sizeof(status), "%d", record->status);
     fprintf(call->out, "%6s %-15s %6s %8u %6u %9s ", found_program_id(program),
-            record->is_lost ? "complete (lost)" : record_state_name(record->state), status,
-            record->ntasks, record->nnodes, time);
+            why               ? LIST_UNKNOWN
+            : record->is_lost ? "complete (lost)"
+                              : record_state_name(record->state),
+            status, record->ntasks, record->nnodes, time);
     if (with_instance)
         fprintf(call->out, "%s ", found_program_instance(program));
     fprintf(call->out, "%s\n", command);
@@ -64,10 +75,17 @@ int tpctl_list(struct method_call *call, struct error *err)
         bool several = program_search_instances(search) > 1;
         if (!all && !found_program_is_live(program))
             continue;
-        struct program_record *record = found_program_record(program, false, NULL);
-        if (!record || (!all && record->state == RECORD_COMPLETE)) {
+        struct error why = ERROR_INIT;
+        struct program_record *record = found_program_record(program, false, &why);
+        bool is_gone = !record && errno == ENOENT;
+        if (is_gone || (record && !all && record->state == RECORD_COMPLETE)) {
             program_record_free(record);
+            error_clear(&why);
             continue;
+        }
+        if (!record) { /* what is there is listed, and it is said why nothing is known of it */
+            terminal_complain("tpctl", error_text(&why), strlen(error_text(&why)));
+            record = program_record_new(false);
         }
         if (as_json)
             fputs(lines ? ", " : "", call->out);
@@ -75,10 +93,11 @@ int tpctl_list(struct method_call *call, struct error *err)
             fprintf(call->out, "%6s %-15s %6s %8s %6s %9s %s%s\n", "ID", "STATE", "STATUS", "TASKS",
                     "NODES", "TIME", several ? "INSTANCE " : "", "COMMAND");
         if (as_json)
-            list_json(call, program, record, user);
+            list_json(call, program, record, why.text, user);
         else
-            list_line(call, program, record, several);
+            list_line(call, program, record, why.text, several);
         program_record_free(record);
+        error_clear(&why);
         lines++;
     }
     if (search && as_json)

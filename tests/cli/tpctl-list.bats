@@ -238,6 +238,37 @@ with_state() {
     run -0 tpctl list -a
 }
 
+@test "a program whose log cannot be read is listed as unknown, and its file is named" {
+    for i in 1 2 3; do tprun true; done
+    tpctl list -a >/dev/null
+    log=$(STATE)/1/events
+    rm "$log" "$(STATE)/2/events" "$(STATE)"/index-*
+    truncate -s 300M "$log"
+    run -0 --separate-stderr tpctl list -a
+    equal "$stderr" "tpctl: the log of program 1 cannot be read: $log: File too large
+tpctl: the log of program 2 cannot be read: $(STATE)/2/events: it is missing"
+    [[ ${lines[1]} =~ ^\ +1\ unknown\ +-\ +0\ +0\ +-\ $ ]]
+    [[ ${lines[3]} =~ ^\ +3\ complete\ +0\  ]]
+    run -0 --separate-stderr tpctl list -a --format=json
+    jq -e --arg log "$log" '.programs[0] | .state == "unknown" and .lost == false and .command == null and .status == null and
+        .t_new == null and .reason == "the log of program 1 cannot be read: \($log): File too large"' <<<"$output"
+    run -1 --separate-stderr tpctl info 1
+    equal "$stderr" "tpctl: the log of program 1 cannot be read: $log: File too large"
+    tpctl reap 1 2
+    equal "$(states -a)" '3 complete 0'
+    # one that runs, too
+    start "$TPRUN" sleep 60
+    until_runs
+    log=$TPRUN_RUNTIME_DIR/$(basename "$TPRUN_RUNTIME_DIR"/this-machine-*)/programs/4/events
+    mv "$log" away
+    mkdir "$log"
+    run -0 --separate-stderr tpctl list
+    equal "$stderr" "tpctl: the log of program 4 cannot be read: $log: Invalid argument"
+    [[ ${lines[1]} =~ ^\ +4\ unknown\  ]]
+    kill "$job"
+    finish
+}
+
 @test "what another user has is not looked at" {
     tprun true
     tpctl list -a >/dev/null
