@@ -36,12 +36,12 @@ int enclosing_resources_open(struct enclosing_resources *outer, struct instance 
         error_clear(&why);
         return none;
     }
-    outer->programs = program->programs;
     outer->name = mem_format("program %s, which this run is a task of,", program->id);
     outer->R = rset_copy(program->R);
     if (program->instance) {
         *instance = program->instance;
         program->instance = NULL;
+        outer->programs = program->programs;
         instance_draw_from(*instance, outer->programs);
     } else {
         *instance = open_own(program, err);

@@ -10,9 +10,11 @@
 #include "launcher/ledger/instance_directory.h"
 
 struct enclosing_resources { /* all NULL: this run is a task of none */
-    const char *programs;    /* that it is a task of (idset text); borrowed from the environment */
-    struct rset *R;          /* what the innermost of them holds: the most that there is */
-    char *name;              /* "program 17, which this run is a task of,": for messages */
+    /* Those of its instance that it is a task of (idset text), borrowed from the environment. NULL: they are of
+     * an instance that is not here. */
+    const char *programs;
+    struct rset *R; /* what the innermost of them holds: the most that there is */
+    char *name;     /* "program 17, which this run is a task of,": for messages */
     char *family; /* id of this instance and, after a colon, of the outermost; NULL: they are one */
 };
 

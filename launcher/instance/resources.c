@@ -46,6 +46,11 @@ const char *resources_enclosing(const struct resources *resources)
     return resources->outer.programs;
 }
 
+bool resources_is_enclosed(const struct resources *resources)
+{
+    return resources->outer.R;
+}
+
 int resources_enter(struct resources *resources, struct error *err)
 {
     const struct spec *spec = resources->spec;
@@ -261,7 +266,7 @@ static struct node_list *open_real(struct resources *resources, struct local_top
     bool ok = resources->instance;
     if (ok)
         instance_set_patience(resources->instance, RESOURCES_PATIENCE);
-    if (ok && outer->programs)
+    if (ok && outer->R)
         ok = node_list_bound(nodes, outer->R, outer->name, err) == 0;
     ok = ok && keep_to_mask(nodes, local, err) == 0 &&
          (!resources->spec->on || keep_on(resources, nodes, err) == 0);

@@ -47,8 +47,9 @@ struct instance *resources_instance(const struct resources *resources);
 struct ledger_entry *resources_entry(const struct resources *resources);
 /* Id of the instance, and after a colon of the outermost one where that is another. */
 const char *resources_instance_id(const struct resources *resources);
-/* Programs that this run is a task of (idset text); NULL: none. */
+/* Programs of the instance that this run is a task of (idset text); NULL: none, or they are of another instance. */
 const char *resources_enclosing(const struct resources *resources);
+bool resources_is_enclosed(const struct resources *resources); /* this run is a task of a program */
 /* Make the program's entry in the ledger, unless it is there or nothing will run: resources_open() leaves it
  * out where another process has the lock. 0, or -1 with a sentence. */
 int resources_enter(struct resources *resources, struct error *err);

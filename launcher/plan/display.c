@@ -115,7 +115,7 @@ static void note_unused(struct display *display, const struct node_list *nodes)
     const struct layout *layout = plan_layout(display->plan);
     if (layout->ntasks != 1 || spec->nparts != 1 || spec->overlap || spec->nnodes || part->ntasks ||
         part->fill || part->per || part->shape || part->taskmap || part->rankfile ||
-        resources_enclosing(display->resources) || nodes->enclosed)
+        resources_is_enclosed(display->resources) || nodes->enclosed)
         return;
     const struct layout_used_node *used = &layout->nodes[0];
     const struct node *node = &nodes->list[plan_candidates(display->plan)->hosts[used->source]];
