@@ -1,5 +1,6 @@
 /*
- * method - the command line of a program that has methods: PROGRAM METHOD [OPTION...] [WORD...].
+ * method - the command line of a program that has methods: PROGRAM METHOD [OPTION...] [WORD...]. Options may
+ * also stand before the method.
  *
  * A program is a table of methods and a table of options. method_main() is its main(): it sorts the command line
  * into options and operands, has the method run, prints its sentence, and knows --help and --version.
@@ -74,7 +75,7 @@ const char *method_next(const struct method_call *call, int option, size_t *at);
 
 /* ---- for method_main() and tests ---- */
 
-/* words[] ends at a NULL; the first names one of the methods. 0, or -1 with a sentence of kind
+/* words[] ends at a NULL; the first that is no option names one of the methods. 0, or -1 with a sentence of kind
  * ERROR_USAGE. With --help the rest is not looked at. method_call_clear() either way. */
 int method_scan(const struct method_program *program, char *const *words, struct method_call *call,
                 struct error *err);

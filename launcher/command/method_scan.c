@@ -103,6 +103,35 @@ const char *method_value(const struct method_call *call, int option)
 
 /* ---- the line ---- */
 
+/* Of any method: NULL where the word is no option of the program. */
+static const struct method_option *known_option(const struct method_program *program,
+                                                const char *word)
+{
+    bool is_long = word[1] == '-';
+    const char *name = word + (is_long ? 2 : 1);
+    size_t len = strcspn(name, "=");
+    for (int i = 0; i < program->noptions; i++) {
+        const struct method_option *row = &program->options[i];
+        if (is_long ? strlen(row->name) == len && memcmp(row->name, name, len) == 0
+                    : row->letter && row->letter == *name)
+            return row;
+    }
+    return NULL;
+}
+
+/* How many words stand before the method: options, and their arguments. */
+static size_t count_before(const struct method_program *program, char *const *words)
+{
+    size_t at = 0;
+    while (words[at] && words[at][0] == '-' && words[at][1] && strcmp(words[at], "--") != 0) {
+        const char *word = words[at++];
+        const struct method_option *row = known_option(program, word);
+        bool attached = word[1] == '-' ? strchr(word, '=') != NULL : word[2] != '\0';
+        at += row && row->argument && !attached && words[at];
+    }
+    return at;
+}
+
 static int find_method(const char *word, struct method_call *call, struct error *err)
 {
     const char *names[64];
@@ -146,7 +175,7 @@ static bool asks_for_help(const char *word)
 int method_scan(const struct method_program *program, char *const *words, struct method_call *call,
                 struct error *err)
 {
-    size_t count = 0, at = 1;
+    size_t count = 0, before = count_before(program, words);
     call->program = program;
     while (words[count])
         count++;
@@ -154,11 +183,15 @@ int method_scan(const struct method_program *program, char *const *words, struct
         add_given(call, program->help, NULL);
         return 0;
     }
-    if (find_method(words[0], call, err) < 0)
+    bool is_wrong = !words[before] && before && !known_option(program, words[0]);
+    if (find_method(is_wrong ? words[0] : words[before], call, err) < 0)
         return -1;
     call->words = mem_array(count, sizeof(*call->words));
-    for (bool options = true; words[at]; at++) {
+    bool options = true;
+    for (size_t at = 0; words[at]; at++) {
         const char *word = words[at];
+        if (at == before)
+            continue;
         if (options && asks_for_help(word)) {
             add_given(call, program->help, NULL);
             return 0;

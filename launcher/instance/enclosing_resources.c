@@ -19,7 +19,7 @@ static struct instance *open_own(const struct enclosing_program *program, struct
                   program->id, program->path);
         return NULL;
     }
-    char *identity = mem_format("tasks of program %s of %s, %s", program->id, program->path,
+    char *identity = mem_format(INSTANCE_OF_TASKS "%s of %s, %s", program->id, program->path,
                                 program->instance_id);
     struct instance *instance = instance_open(identity, err);
     free(identity);

@@ -41,6 +41,9 @@
 
 /* What the instance is for in which agents say what they use of their host. */
 #define INSTANCE_REGISTER "register of this host"
+/* What the instance is for begins so where tasks of a program run programs on a host on which that program's
+ * instance is not found. */
+#define INSTANCE_OF_TASKS "tasks of program "
 
 struct instance;
 

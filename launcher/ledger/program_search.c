@@ -419,6 +419,31 @@ bool found_program_lives(const struct found_program *program)
            private_directory_is_locked(program->where->instance->alive, program->number);
 }
 
+/* A program begins after those that it is a task of: the innermost has the highest number. */
+int found_program_parent(const struct found_program *program, uint64_t *number, struct error *err)
+{
+    const struct searched *where = program->where;
+    if (!where->instance)
+        return error_set(err, "program %s is over", program->id);
+    struct claims *claims = ledger_read(where->instance, err);
+    if (!claims)
+        return -1;
+    const struct claims_row *row = claims_find(claims, program->number);
+    struct idset *within = row ? idset_decode(row->within, NULL) : NULL;
+    bool has = within && !idset_empty(within);
+    *number = has ? idset_last(within) : 0;
+    idset_free(within);
+    claims_free(claims);
+    if (has)
+        return 0;
+    size_t len = strlen(INSTANCE_OF_TASKS);
+    if (strncmp(where->identity, INSTANCE_OF_TASKS, len) == 0)
+        return error_set(
+            err, "program %s was started by a task of program %s, which is not on this machine",
+            program->id, where->identity + len);
+    return error_set(err, "program %s is a task of no other", program->id);
+}
+
 int found_program_open(const struct found_program *program)
 {
     const struct searched *where = program->where;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "launcher/ledger/context_record.h"
@@ -48,6 +49,10 @@ const char *found_program_identity(const struct found_program *program);
 const char *found_program_instance_path(const struct found_program *program);
 bool found_program_is_live(const struct found_program *program); /* when it was looked for */
 bool found_program_lives(const struct found_program *program);   /* now */
+
+/* The number of the innermost program that a live one is a task of. 0, or -1 with a sentence: it is a task of none, or
+ * of one of an instance that is not here. */
+int found_program_parent(const struct found_program *program, uint64_t *number, struct error *err);
 
 /* What its log says, or without tasks the index of all that is kept (state_index.h), to which it is added. Caller
  * frees. NULL: it is not kept any more, which errno ENOENT says, or its log cannot be read; with a sentence that names

@@ -13,38 +13,47 @@
     {                                                                                              \
         TPCTL_INSTANCE, "look in this instance alone: its path or its name"                        \
     }
+#define PARENT                                                                                     \
+    {                                                                                              \
+        TPCTL_PARENT, "@ is the program that encloses the caller's; may be repeated"               \
+    }
 
-static const struct method_offer no_offers[] = {END};
+static const struct method_offer current_offers[] = {PARENT, END};
 static const struct method_offer list_offers[] = {{TPCTL_ALL, "those that are complete, too"},
                                                   {TPCTL_FORMAT, "json: the same for programs"},
                                                   INSTANCE,
+                                                  PARENT,
                                                   END};
 static const struct method_offer info_offers[] = {{TPCTL_FORMAT, "json: all of it, with each task"},
                                                   {TPCTL_WHY, "where an option of it was said"},
                                                   INSTANCE,
+                                                  PARENT,
                                                   END};
 static const struct method_offer wait_offers[] = {
     {TPCTL_FOR, "until this state or event (complete)"},
     {TPCTL_TIMEOUT_AFTER, "give up after so long: 90s, 10m; exit status 124"},
     {TPCTL_STATUS, "exit as the last of the programs did"},
     INSTANCE,
+    PARENT,
     END};
 static const struct method_offer signal_offers[] = {
-    {TPCTL_RANKS, "only to these: 0-3,7"}, INSTANCE, END};
+    {TPCTL_RANKS, "only to these: 0-3,7"}, INSTANCE, PARENT, END};
 static const struct method_offer terminate_offers[] = {
     {TPCTL_KILL_GRACE, "seconds until tasks are killed (what tprun was told)"},
     {TPCTL_NO_WAIT, "return when tasks are told, not when nothing is left"},
     INSTANCE,
+    PARENT,
     END};
 static const struct method_offer ps_offers[] = {
-    {TPCTL_FORMAT, "json: the same for programs"}, INSTANCE, END};
+    {TPCTL_FORMAT, "json: the same for programs"}, INSTANCE, PARENT, END};
 static const struct method_offer top_offers[] = {
-    {TPCTL_DELAY, "look again after so long (2s)"}, INSTANCE, END};
+    {TPCTL_DELAY, "look again after so long (2s)"}, INSTANCE, PARENT, END};
 static const struct method_offer reap_offers[] = {
     {TPCTL_ALL, "every complete program"},
     {TPCTL_OLDER, "with --all: that ended so long ago: 7d"},
     {TPCTL_ARCHIVE, "write what is removed into a tar archive before"},
     INSTANCE,
+    PARENT,
     END};
 
 static const struct method_offer logs_offers[] = {{TPCTL_FOLLOW, "until the program is complete"},
@@ -53,10 +62,11 @@ static const struct method_offer logs_offers[] = {{TPCTL_FOLLOW, "until the prog
                                                   {TPCTL_STDERR, "of their stderr"},
                                                   {TPCTL_LABEL, "\"RANK: \" before each line"},
                                                   INSTANCE,
+                                                  PARENT,
                                                   END};
 
 static const struct method_offer attach_offers[] = {
-    {TPCTL_LABEL, "\"RANK: \" before each line"}, INSTANCE, END};
+    {TPCTL_LABEL, "\"RANK: \" before each line"}, INSTANCE, PARENT, END};
 
 static const struct method tpctl_methods[] = {
     {"list", "[OPTION...]", "Programs that are not complete; all with -a", NULL, 0, 0, list_offers,
@@ -84,8 +94,8 @@ static const struct method tpctl_methods[] = {
      tpctl_logs},
     {"reap", "[OPTION...] (ID... | --all)", "Remove what is kept of complete programs", NULL, 0,
      METHOD_ANY, reap_offers, tpctl_reap},
-    {"current", "", "The program that the caller is a task of",
-     "Exit status 3, and nothing printed, outside one.\n", 0, 0, no_offers, tpctl_current},
+    {"current", "[OPTION...]", "The program that the caller is a task of",
+     "Exit status 3, and nothing printed, outside one.\n", 0, 0, current_offers, tpctl_current},
     {0},
 };
 

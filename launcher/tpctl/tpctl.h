@@ -26,6 +26,7 @@ enum tpctl_option {
     TPCTL_NO_WAIT,
     TPCTL_LABEL,
     TPCTL_OLDER,
+    TPCTL_PARENT,
     TPCTL_RANKS,
     TPCTL_STATUS,
     TPCTL_STDERR,
@@ -52,13 +53,12 @@ int tpctl_wait(struct method_call *call, struct error *err);
 
 /* ---- tpctl_programs.c: programs that the command line names ---- */
 
-/* All of the user, or those of --instance; what hinders is said on stderr. NULL with a sentence. */
+/* All of the user, or those of --instance or of the instance of --parent; what hinders is said on stderr. NULL with
+ * a sentence. */
 struct program_search *tpctl_search(const struct method_call *call, struct error *err);
 /* That of an id, or the caller's own for "@". 0, or an exit status with a sentence. */
-int tpctl_find(struct program_search *search, const char *id, const struct found_program **found,
-               struct error *err);
-/* The id of the program that this process is a task of; NULL: it is none of a program that lives. Caller frees. */
-char *tpctl_own_id(struct program_search *search);
+int tpctl_find(const struct method_call *call, struct program_search *search, const char *id,
+               const struct found_program **found, struct error *err);
 
 /* ---- tpctl_wait.c: for methods that wait, too ---- */
 

@@ -97,7 +97,7 @@ int tpctl_attach(struct method_call *call, struct error *err)
 {
     const struct found_program *program;
     struct program_search *search = tpctl_search(call, err);
-    int status = search ? tpctl_find(search, call->words[0], &program, err) : -1;
+    int status = search ? tpctl_find(call, search, call->words[0], &program, err) : -1;
     if (status == 0)
         status = attach(call, program, err);
     program_search_free(search);

@@ -183,7 +183,7 @@ int tpctl_info(struct method_call *call, struct error *err)
     const char *key = method_value(call, TPCTL_WHY);
     int as_json = tpctl_wants_json(call, err);
     struct program_search *search = as_json < 0 ? NULL : tpctl_search(call, err);
-    int status = search ? tpctl_find(search, call->words[0], &program, err) : -1;
+    int status = search ? tpctl_find(call, search, call->words[0], &program, err) : -1;
     struct program_record *record =
         status == 0 && !key ? found_program_record(program, true, err) : NULL;
     if (status == 0 && key)

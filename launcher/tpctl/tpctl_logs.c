@@ -38,7 +38,7 @@ int tpctl_logs(struct method_call *call, struct error *err)
     struct logs logs = {0};
     struct program_search *search =
         logs_options(call, &logs, err) < 0 ? NULL : tpctl_search(call, err);
-    int status = search ? tpctl_find(search, call->words[0], &program, err) : -1;
+    int status = search ? tpctl_find(call, search, call->words[0], &program, err) : -1;
     struct saved_reader *reader = status == 0 ? tpctl_view_reader(program, err) : NULL;
     if (reader) {
         struct spec *spec = tpctl_view_spec(call, program);

@@ -14,6 +14,7 @@ const struct method_option tpctl_options[TPCTL_NOPTIONS] = {
     [TPCTL_NO_WAIT] = {"no-wait", 0, NULL},
     [TPCTL_LABEL] = {"label-io", 'l', NULL},
     [TPCTL_OLDER] = {"older", 0, "FSD"},
+    [TPCTL_PARENT] = {"parent", 0, NULL},
     [TPCTL_RANKS] = {"ranks", 0, "IDSET"},
     [TPCTL_STATUS] = {"status", 0, NULL},
     [TPCTL_STDERR] = {"stderr", 0, NULL},

@@ -26,7 +26,7 @@ int tpctl_ps(struct method_call *call, struct error *err)
     if (status == 0)
         status = (search = tpctl_search(call, err)) ? 0 : -1;
     if (status == 0)
-        status = tpctl_find(search, call->words[0], &program, err);
+        status = tpctl_find(call, search, call->words[0], &program, err);
     if (status == 0)
         status = ask_manager(program, &request, &answer, err);
     if (status == 0 && json) {

@@ -32,7 +32,7 @@ static int choose_by_ids(const struct method_call *call, struct program_search *
 {
     const struct found_program *program;
     for (size_t i = 0; i < call->nwords; i++) {
-        int status = tpctl_find(search, call->words[i], &program, err);
+        int status = tpctl_find(call, search, call->words[i], &program, err);
         if (status)
             return status;
         if (found_program_is_live(program))

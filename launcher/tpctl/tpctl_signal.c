@@ -77,7 +77,7 @@ int tpctl_signal(struct method_call *call, struct error *err)
     if (status == 0)
         status = (search = tpctl_search(call, err)) ? 0 : -1;
     if (status == 0)
-        status = tpctl_find(search, call->words[0], &program, err);
+        status = tpctl_find(call, search, call->words[0], &program, err);
     if (status == 0)
         status = ask_manager(program, &request, &answer, err);
     if (status == 0)
@@ -90,13 +90,13 @@ int tpctl_signal(struct method_call *call, struct error *err)
 
 /* ---- terminate ---- */
 
-static int terminate_one(struct program_search *search, const char *id, double grace,
-                         struct error *err)
+static int terminate_one(const struct method_call *call, struct program_search *search,
+                         const char *id, double grace, struct error *err)
 {
     struct control_request request = {.method = CONTROL_METHOD_TERMINATE, .grace = grace};
     struct control_answer answer = {0};
     const struct found_program *program;
-    int status = tpctl_find(search, id, &program, err);
+    int status = tpctl_find(call, search, id, &program, err);
     if (status == 0)
         status = ask_manager(program, &request, &answer, err);
     control_answer_clear(&answer);
@@ -150,7 +150,7 @@ int tpctl_terminate(struct method_call *call, struct error *err)
     bool *told = mem_array(call->nwords, sizeof(*told));
     for (size_t i = 0; i < call->nwords; i++) {
         struct error own = ERROR_INIT;
-        int failed = terminate_one(search, call->words[i], grace, &own);
+        int failed = terminate_one(call, search, call->words[i], grace, &own);
         told[i] = !failed;
         keep_failure(&status, failed, &own, err);
     }

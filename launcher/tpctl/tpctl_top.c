@@ -93,7 +93,7 @@ static int top_look(const struct method_call *call, struct buf *text, struct err
     if (status == 0 && !call->nwords)
         top_add_all(search, text);
     else if (status == 0)
-        status = tpctl_find(search, call->words[0], &program, err);
+        status = tpctl_find(call, search, call->words[0], &program, err);
     if (status == 0 && call->nwords)
         status = top_add(program, text, err);
     program_search_free(search);

@@ -81,7 +81,7 @@ static int wait_for_one(const struct waiting *waiting, const char *id, int *stat
         const struct found_program *program;
         struct error why = ERROR_INIT;
         struct program_search *search = tpctl_search(waiting->call, err);
-        int rc = search ? tpctl_find(search, id, &program, &why) : -1;
+        int rc = search ? tpctl_find(waiting->call, search, id, &program, &why) : -1;
         double now = clock_monotonic_seconds();
         enum look look = rc == 0 ? look_for_event(waiting, program) : LOOK_NOT_YET;
         struct program_record *record =
@@ -128,7 +128,7 @@ int tpctl_wait_complete(struct method_call *call, const char *id, struct program
     int status, rc = wait_for_one(&waiting, id, &status, err);
     *record = NULL;
     if (rc == 0 && (search = tpctl_search(call, NULL)) &&
-        tpctl_find(search, id, &program, NULL) == 0)
+        tpctl_find(call, search, id, &program, NULL) == 0)
         *record = found_program_record(program, false, NULL);
     program_search_free(search);
     return rc;

@@ -106,6 +106,15 @@ both() { # LINE WORD...
     both 'tpres show so' some-file
 }
 
+@test "methods and options of tpctl are offered, also behind an option" {
+    both 'tpctl ' list current
+    both 'tpctl --parent cur' current
+    both 'tpctl list --par' --parent
+    both 'tpctl --parent info --why' --why
+    run of_zsh 'tpctl --parent curr'
+    [[ $output = *'tpctl --parent current'* ]]
+}
+
 @test "zsh completes options, values, files and methods" {
     run of_zsh 'tprun --map-b'
     [[ $output = *'tprun --map-by'* ]]

@@ -1,4 +1,4 @@
-# What tprun and tpres say, against what was recorded in data/golden: for changes of structure, which
+# What tprun, tpres and tpctl say, against what was recorded in data/golden: for changes of structure, which
 # change no output. Where a change is meant, data/golden/record writes it anew; the diff is its review.
 load ../lib/common
 setup() {
@@ -49,8 +49,8 @@ command_lines() {
     ! grep -n ' -> 0,' "$GOLDEN/refused.txt" || false
 }
 
-@test "every option of tprun, topic of help and method of tpres is in a recorded command line" {
-    local name missing=0
+@test "every option of tprun, topic of help and method of tpres and tpctl is in a recorded command line" {
+    local program name missing=0
     command_lines >lines
     for name in $(sed -n 's/^    \(LATER(\|{\)"\([a-z-]*\)".*/\2/p' "$ROOT/launcher/options/option_table.c"); do
         grep -q -e " --\?$name\([ =]\|\$\)" lines || { echo "in no command line: --$name"; missing=1; }
@@ -58,8 +58,10 @@ command_lines() {
     for name in $("$TPRUN" --help nosuch 2>&1 | sed -n 's/.*unknown topic .*(expected \(.*\))/\1/p' | sed 's/,\| or / /g'); do
         grep -qx "tprun --help $name" lines || { echo "in no command line: --help $name"; missing=1; }
     done
-    for name in $("$(dirname "$TPRUN")/tpres" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
-        grep -qx "tpres $name --help" lines || { echo "in no command line: tpres $name --help"; missing=1; }
+    for program in tpres tpctl; do
+        for name in $("$(dirname "$TPRUN")/$program" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+            grep -qx "$program $name --help" lines || { echo "in no command line: $program $name --help"; missing=1; }
+        done
     done
     [ "$missing" = 0 ]
 }

@@ -92,6 +92,46 @@ until_runs() { wait_for 5 eval "[ \"\$(tpctl list --format=json | jq -r '.progra
     run -3 env $(cat saved) tpctl current
 }
 
+@test "--parent is the program that encloses the caller's, and may be repeated" {
+    inner='for up in "" --parent "--parent --parent"; do tpctl $up current; done; tpctl --parent --parent --parent current'
+    run -3 --separate-stderr tprun "$TPRUN" "$TPRUN" sh -c "$inner"
+    equal "$output" $'3\n2\n1'
+    has_line "$stderr" "tpctl: --parent: program 1 is a task of no other"
+    equal "$(tprun "$TPRUN" sh -c 'tpctl --parent info @ --format=json; tpctl info --parent @ --format=json' | jq -r .id)" $'4\n4'
+    # ids are those of the parent's instance, and a signal reaches the parent
+    tpres discover >R.json
+    tprun -R R.json true
+    file=$(basename "$TPRUN_RUNTIME_DIR"/*R-json-*)
+    equal "$(tprun -R R.json "$TPRUN" tpctl list --parent --format=json | jq -r '.programs[] | "\(.instance)/\(.id)"')" "$file/2
+$file/3"
+    run -143 tprun "$TPRUN" sh -c 'tpctl --parent terminate --no-wait @; sleep 60'
+}
+
+@test "--parent is refused where there is no parent here" {
+    run -1 --separate-stderr tpctl list --parent
+    equal "$stderr" "tpctl: --parent: @ is the caller's own program, and this process is a task of none"
+    run -3 --separate-stderr tpctl --parent current
+    [ -z "$output$stderr" ]
+    run -2 --separate-stderr tprun tpctl --parent --instance x list
+    has_line "$stderr" "tpctl: --parent and --instance both say where to look: give one of them"
+    # on another host the instance of the task's program is not found
+    tprun true
+    run -3 --separate-stderr tprun sh -c "TPRUN_INSTANCE_ID=0 exec \"$TPRUN\" sh -c 'echo \$TPRUN_ENCLOSING; tpctl --parent current'"
+    equal "$output" 1
+    has_line "$stderr" "tpctl: --parent: program 1 was started by a task of program 3 of $TPRUN_RUNTIME_DIR/this-machine-*, which is not on this machine"
+}
+
+@test "options may stand before the method" {
+    tprun true
+    name=$(basename "$TPRUN_RUNTIME_DIR"/this-machine-*)
+    equal "$(tpctl --instance "$name" list -a --format=json)" "$(tpctl list -a --format=json)"
+    equal "$(tpctl --format=json -a list)" "$(tpctl list -a --format=json)"
+    run -2 --separate-stderr tpctl --status list
+    equal "${stderr_lines[0]}" "tpctl: unknown option \"--status\" of list"
+    run -0 tpctl -a list --help
+    [[ ${lines[0]} = "usage: tpctl list "* ]]
+}
+
 @test "a program that lost its manager is complete (lost), and what was known of it stays" {
     start "$TPRUN" -n 2 sleep 60
     until_runs

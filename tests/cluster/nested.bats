@@ -41,3 +41,15 @@ teardown() { hosts_clean; }
     finish
     [ "$status" = 0 ]
 }
+
+@test "a task's run on another host has numbers of its own, and its programs are told only of these" {
+    local tpctl
+    tpctl=$(dirname "$TPRUN")/tpctl
+    on node0 "$TPRUN" true
+    run_tprun -0 -n 1 --hosts node1 "$TPRUN" sh -c 'echo "$TPRUN_PROGRAM $TPRUN_ENCLOSING"'
+    equal "$output" '1 1'
+    run_tprun -0 -n 1 --hosts node1 "$TPRUN" "$TPRUN" sh -c "echo \"\$TPRUN_PROGRAM \$TPRUN_ENCLOSING\"; $tpctl --parent current"
+    equal "$output" $'2 1-2\n1'
+    run_tprun -3 -n 1 --hosts node1 "$TPRUN" "$tpctl" --parent current
+    has_line "$stderr" "tpctl: --parent: program 1 was started by a task of program * of */this-machine-*, which is not on this machine"
+}

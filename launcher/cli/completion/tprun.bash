@@ -93,9 +93,11 @@ _tprun() {
 
 # tpres and tpctl: a method, its options, and files, or the ids of programs.
 _tprun_methods() {
-    local cur prev method=${COMP_WORDS[1]} line names='' argument=''
+    local cur prev method at=1 line names='' argument=''
     _tprun_here
-    if ((COMP_CWORD == 1)); then
+    while ((at < COMP_CWORD)) && [[ ${COMP_WORDS[at]} = -* ]]; do at=$((at + 1)); done
+    method=${COMP_WORDS[at]}
+    if ((COMP_CWORD == at)); then
         _tprun_offer "$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')" --help
         return
     fi
@@ -110,7 +112,7 @@ _tprun_methods() {
         _tprun_offer "$names" --help
     elif [ "${COMP_WORDS[0]##*/}" = tpres ]; then
         _tprun_files
-    elif [ "$method" = signal ] && ((COMP_CWORD == 3)); then
+    elif [ "$method" = signal ] && ((COMP_CWORD == at + 2)); then
         mapfile -t COMPREPLY < <(compgen -A signal -- "SIG${cur#SIG}")
     else
         _tprun_offer "$("${COMP_WORDS[0]}" list -a --format=json 2>/dev/null |

@@ -100,6 +100,9 @@ function __tprun_methods
     set -l words (commandline -opc)
     set -l current (commandline -ct)
     set -l program $words[1]
+    while set -q words[2]; and string match -q -- '-*' $words[2]
+        set -e words[2]
+    end
     if test (count $words) -eq 1
         $program --help 2>/dev/null | string match -rg '^  ([a-z]+) +(.*)$' | paste - -
         return
