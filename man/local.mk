@@ -6,6 +6,7 @@ dist_man_MANS += man/tprun-pmix.7
 dist_man_MANS += man/tprun-migrate.7
 dist_man_MANS += man/tprun-R.5
 dist_man_MANS += man/tprun-spec.5
+dist_man_MANS += man/tprun-instance.5
 dist_man_MANS += man/tprun-events.7
 dist_man_MANS += man/tpctl.1 man/tpres.1
 dist_man_MANS += man/tprun-mpiexec.1
