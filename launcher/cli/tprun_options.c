@@ -2,6 +2,7 @@
  * options. */
 #include "launcher/cli/tprun_options.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/duration.h"
 #include "base/mem.h"
 #include "launcher/cli/command_line.h"
+#include "launcher/cli/option_hints.h"
 #include "launcher/options/option.h"
 #include "launcher/options/option_defaults.h"
 #include "launcher/spec/field.h"
@@ -154,13 +156,25 @@ static int options_check_seen(const struct spec *spec, struct error *err)
     return 0;
 }
 
+/* What other launchers mean by -d: cores of a task, an order, what has to be over before. Else it would be the name of
+ * the program. */
+static int refuse_detach_of(const char *program, struct error *err)
+{
+    bool plain = !isdigit((unsigned char)*program) || !program[strspn(program, "0123456789")];
+    const char *const values[2] = {program, NULL};
+    char *here = plain ? option_elsewhere("d", 1, values) : NULL;
+    int rc =
+        here ? error_set(err, "-d: %s (or ./%s for a program of that name)", here, program) : 0;
+    free(here);
+    return rc;
+}
+
 static int options_check_detach(const struct spec *spec, struct error *err)
 {
     const char *option = spec->detach ? "--detach" : "--on-disconnect=continue";
     const char *program = spec->nparts ? spec->parts[0].argv[0] : NULL;
-    if (spec->detach && program && *program && !program[strspn(program, "0123456789")])
-        return error_set(err, "-d: write -c %s (or ./%s for a program of that name)", program,
-                         program); /* what aprun means by it */
+    if (spec->detach && program && refuse_detach_of(program, err) < 0)
+        return -1;
     if (spec_saves(spec) && spec->dry_run)
         return error_set(err, "%s: --dry-run starts nothing that could go on", option);
     if (spec_saves(spec) && spec->pty)

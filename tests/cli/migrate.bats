@@ -88,7 +88,7 @@ cells() {
     sed -n '/^\.Sh TABLES/,/^\.Sh WHAT DIFFERS/s/^\.It .* Ta Fl /Fl /p' "$PAGE" | awk '
         BEGIN {
             split("N 2 FILE ./file HOSTLIST n[0-1] LEVEL numa NAME A VALUE b WHAT ssd GLOB A* " \
-                "DIR /tmp PROGRAM true COMMAND ssh PATH /agent", pairs, " ")
+                "ID 17 DIR /tmp PROGRAM true COMMAND ssh PATH /agent", pairs, " ")
             for (i = 1; i in pairs; i += 2) value[pairs[i]] = pairs[i + 1]
         }
         {
@@ -129,9 +129,22 @@ cells() {
         run tprun "$option" -- 2>&1
         [[ "$output" != *'unknown option'* && "$output" != *'not offered'* ]] ||
             { echo "$option: $output"; false; }
-    done < <(grep -o '\bFl [^ ]*\( , [a-z\\][^ ]*\)*' "$PAGE" | sed 's/^Fl //; s/ , /\n/g' |
+    done < <(grep -v 'Ic tpctl' "$PAGE" | grep -o '\bFl [^ ]*\( , [a-z\\][^ ]*\)*' | sed 's/^Fl //; s/ , /\n/g' |
         sed 's/\\-/-/g; s/^/-/' | sort -u)
     [ "$count" -gt 30 ]
+}
+
+@test "every method and option of tpctl that tprun-migrate(7) names exists" {
+    local line method option count=0
+    while read -r line; do
+        method=$(sed -n 's/^\([a-z]*\).*/\1/p' <<<"$line")
+        "$(dirname "$TPRUN")/tpctl" "${method:-list}" --help >help
+        for option in $(grep -o 'Fl [^ ]*' <<<"$line" | sed 's/^Fl //; s/\\-/-/g; s/^/-/'); do
+            grep -qE -e "(^|[ ,])$option( |\$)" help || { echo "tpctl $line: no $option"; false; }
+        done
+        count=$((count + 1))
+    done < <(sed -n 's/^.* Ic tpctl //p' "$PAGE")
+    [ "$count" -ge 10 ]
 }
 
 @test "every option of another launcher that tprun knows what to say of is on the page of tprun-migrate(7)" {

@@ -334,6 +334,14 @@ static const struct {
     {WORDS("-cc", "depth", "a"), "-cc: write -c N, for N cores to which each task is bound"},
     {WORDS("-cc", "0,1:2,3", "a"), "-cc: write --rankfile FILE, with the processors of each rank"},
     {WORDS("-d", "2", "a"), "-d: write -c 2 (or ./2 for a program of that name)"},
+    {WORDS("-d", "packed", "a"),
+     "-d: leave it out: ranks that follow each other are close (or ./packed for a program of that "
+     "name)"},
+    {WORDS("-d", "afterok:17", "a"),
+     "-d: write --after ID:ok, with the id of a program of tprun (or ./afterok:17 for a program of "
+     "that name)"},
+    {WORDS("--dependency=afterany:17", "a"),
+     "--dependency: write --after ID, with the id of a program of tprun"},
     {WORDS("-j2", "a"), "-j: write --map-by hwthread, for a task on each hardware thread"},
     {WORDS("-S", "2", "a"), "-S: write --per 2:numa --order sequential"},
     {WORDS("-ss", "a"), "-ss: write --mem-bind local"},
