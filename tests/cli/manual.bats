@@ -53,6 +53,34 @@ page_holds() {
     page_holds "$ROOT/man/tprun-spec.5" 6
 }
 
+# The command lines of a page that stand by themselves, whole.
+commands_of() { # PAGE
+    sed -n 's/^\.Dl *//p' "$1" | sed 's/^"\(.*\)"$/\1/; s/\\&//g; s/\\e$/\\/' |
+        sed -e ':more' -e '/\\$/{N; s/\\\n */ /; b more' -e '}' | sed 's/^\$ //' | grep '^tprun '
+}
+@test "tprun takes every command line that tprun(1), tprun-shape(7) and tprun-migrate(7) show" {
+    local page line count=0
+    unset TPRUN_OPTIONS
+    printf '#!/bin/sh\n' >app
+    chmod +x app
+    cp app master
+    cp app worker
+    echo '0 n0 0' >ranks.txt
+    tpres make --topology 'node[0-7]=package:2 numa:2 core:8 pu:1' --gpus 4 --property ssd:0-7 >cluster.json
+    for page in tprun.1 tprun-shape.7 tprun-migrate.7; do
+        while IFS= read -r line; do
+            case $line in
+            *--check* | *--print-spec* | *--dry-run*'--topology'*) ;;
+            *) line=${line/tprun/tprun --print-spec} ;;
+            esac
+            eval "$line" >out 2>err </dev/null || { echo "$page: $line"; cat err; return 1; }
+            count=$((count + 1))
+        done < <(commands_of "$ROOT/man/$page")
+    done
+    echo "$count command lines"
+    [ "$count" -ge 24 ]
+}
+
 @test "every heading of the manual pages is shown as it is written" {
     local page title count=0
     for page in "$ROOT"/man/*.[0-9]; do

@@ -139,9 +139,9 @@ cells() {
     while read -r line; do
         method=$(sed -n 's/^\([a-z]*\).*/\1/p' <<<"$line")
         "$(dirname "$TPRUN")/tpctl" "${method:-list}" --help >help
-        for option in $(grep -o 'Fl [^ ]*' <<<"$line" | sed 's/^Fl //; s/\\-/-/g; s/^/-/'); do
+        while read -r option; do
             grep -qE -e "(^|[ ,])$option( |\$)" help || { echo "tpctl $line: no $option"; false; }
-        done
+        done < <(grep -o 'Fl [^ ]*' <<<"$line" | sed 's/^Fl //; s/\\-/-/g; s/^/-/')
         count=$((count + 1))
     done < <(sed -n 's/^.* Ic tpctl //p' "$PAGE")
     [ "$count" -ge 10 ]
