@@ -20,8 +20,9 @@
 #include "launcher/ledger/state_index.h"
 
 #define COMPLETED_FILE "completed"
-enum { BYTE_WRITE, BYTE_MOVE }; /* bytes of the file that are locked for it */
-#define COMPLETED_WAIT 0.05     /* s for the lock of the file, which is held for one write */
+enum { BYTE_WRITE, BYTE_MOVE };     /* bytes of the file that are locked for it */
+#define COMPLETED_LARGE (64u << 10) /* bytes of output that are worth removing on a full disk */
+#define COMPLETED_WAIT 0.05         /* s for the lock of the file, which is held for one write */
 
 /* ---- the end of a log ---- */
 
@@ -120,6 +121,7 @@ bool completed_append(struct instance *instance, const char *id, int dir)
         good = context_record_add_file(&bytes, dir, ENTRY_EVENTS);
     }
     bool has_output = good && has_log && completed_output_is_in(dir);
+    bool is_large = has_output && completed_output_size(dir, ".") > COMPLETED_LARGE;
     if (has_output) { /* before the record: who moves that finds it; and it may be much */
         completed_output_take(instance, id, dir);
         instance->completed_due = true;
@@ -127,7 +129,7 @@ bool completed_append(struct instance *instance, const char *id, int dir)
     if (good && has_log) {
         struct buf record = BUF_INIT;
         good = context_record_make(&record, id, dir, &bytes) && append_record(instance, &record);
-        if (!good && has_output) { /* it may be what fills the disk */
+        if (!good && is_large) { /* it may be what fills the disk */
             int why = errno;
             completed_output_moved(instance, id);
             good = why == ENOSPC && append_record(instance, &record);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +22,8 @@
 
 #define CONTEXT_SPARES 16 /* directories kept */
 #define CONTEXT_NAME 48
-#define CONTEXT_AGE 60 /* seconds after which what somebody was removing is left to anybody */
+#define CONTEXT_AGE                                                                                \
+    60 /* seconds after which what somebody was removing is left to anybody, without locks */
 
 /* Files that are kept, as the drafts of private_directory_write(). */
 static const struct {
@@ -57,16 +59,28 @@ static bool context_is_draft(const char *name)
     return false;
 }
 
-/* What is to be kept of it is, and nothing stays but drafts. False: that cannot be. */
-static bool context_clean(struct instance *instance, const char *id, const char *name)
+/* What is to be kept of it is. False with errno: the disk is full, and it has to stay. What cannot be kept for other
+ * reasons is lost: nothing waits for it. */
+static bool context_keep(struct instance *instance, const char *id, const char *name,
+                         bool *has_output)
+{
+    int fd = openat(instance->programs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    *has_output = fd >= 0 && completed_output_is_in(fd);
+    bool good = fd < 0 || completed_append(instance, id, fd);
+    bool stays = !good && (errno == ENOSPC || errno == EDQUOT);
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return !stays;
+}
+
+/* Nothing stays in it but drafts. False: that cannot be. */
+static bool context_clean(struct instance *instance, const char *name)
 {
     int fd = openat(instance->programs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     bool clean = stream != NULL;
-    /* Who saves output may still have it open, to say that the manager is gone. */
-    bool spare = clean && !completed_output_is_in(fd);
-    if (clean)
-        completed_append(instance, id, fd); /* what cannot be kept is lost: nothing waits for it */
     for (int i = 0; clean && i < CONTEXT_DRAFTS; i++)
         renameat2(fd, context_files[i].name, fd, context_files[i].draft, RENAME_NOREPLACE);
     for (struct dirent *entry; clean && (entry = readdir(stream));)
@@ -77,44 +91,87 @@ static bool context_clean(struct instance *instance, const char *id, const char 
         closedir(stream);
     else if (fd >= 0)
         close(fd);
-    return clean && spare;
+    return clean;
 }
 
-/* Of many that see a program to be gone the one whose rename succeeds has its directory. */
+/* A descriptor of the directory, for whoever removes it: -1 where another does, or it is not there. Where there is no
+ * such lock (NFS) *is_locked is false. */
+static int context_lock(const struct instance *instance, const char *name, bool *is_locked)
+{
+    int fd = openat(instance->programs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    *is_locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (fd < 0 || *is_locked || errno != EWOULDBLOCK)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Of many that see a program to be gone the one whose rename succeeds has its directory. It is locked before: should
+ * that process be killed the next one finishes. */
 void ledger_remove_context(struct instance *instance, const char *id)
 {
     int dir = instance->programs;
     char mine[CONTEXT_NAME], spare[CONTEXT_NAME];
+    bool is_locked;
     snprintf(mine, sizeof(mine), CONTEXT_ENDING "%s", id);
-    if (renameat2(dir, id, dir, mine, RENAME_NOREPLACE) < 0) {
-        if (errno != ENOENT)
-            directory_remove(dir, id);
+    int lock = context_lock(instance, id, &is_locked);
+    if (lock < 0 && errno == EWOULDBLOCK)
         return;
-    }
-    bool clean = context_clean(instance, id, mine);
+    bool mine_now = renameat2(dir, id, dir, mine, RENAME_NOREPLACE) == 0;
+    if (!mine_now && errno != ENOENT)
+        directory_remove(dir, id);
+    bool has_output, kept = mine_now && context_keep(instance, id, mine, &has_output);
+    /* Who saves output may still have it open, to say that the manager is gone. */
+    bool clean = kept && !has_output && context_clean(instance, mine);
     for (int i = 0; clean && i < CONTEXT_SPARES; i++) {
         snprintf(spare, sizeof(spare), ".spare-%d", i);
         if (renameat2(dir, mine, dir, spare, RENAME_NOREPLACE) == 0)
-            return;
+            kept = clean = false;
     }
-    directory_remove(dir, mine);
+    if (kept)
+        directory_remove(dir, mine);
+    if (lock >= 0)
+        close(lock);
 }
 
-void ledger_tidy_contexts(struct instance *instance)
+static void context_tell(const struct instance *instance, const char *id,
+                         void (*stays)(void *arg, const char *id, const struct error *why),
+                         void *arg)
+{
+    struct error why = ERROR_INIT;
+    error_set(&why, "%s: what is known of program %s cannot be kept yet: %s", instance->path, id,
+              strerror(errno));
+    stays(arg, id, &why);
+    error_clear(&why);
+}
+
+bool ledger_finish_contexts(struct instance *instance,
+                            void (*stays)(void *arg, const char *id, const struct error *why),
+                            void *arg)
 {
     struct stat st;
+    bool is_locked, has_output, others = false;
     int dir = instance->programs;
     int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-    for (struct dirent *entry; stream && (entry = readdir(stream));)
-        if (strncmp(entry->d_name, CONTEXT_ENDING, strlen(CONTEXT_ENDING)) == 0 &&
-            fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            st.st_ctime + CONTEXT_AGE < time(NULL)) {
-            context_clean(instance, entry->d_name + strlen(CONTEXT_ENDING), entry->d_name);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        const char *id = entry->d_name + strlen(CONTEXT_ENDING);
+        if (strncmp(entry->d_name, CONTEXT_ENDING, strlen(CONTEXT_ENDING)) != 0)
+            continue;
+        int lock = context_lock(instance, entry->d_name, &is_locked);
+        bool left = is_locked ||
+                    (lock >= 0 && fstat(lock, &st) == 0 && st.st_ctime + CONTEXT_AGE < time(NULL));
+        if (left && context_keep(instance, id, entry->d_name, &has_output))
             directory_remove(dir, entry->d_name);
-        }
+        else if (left && stays)
+            context_tell(instance, id, stays, arg);
+        others = others || !left;
+        if (lock >= 0)
+            close(lock);
+    }
     if (stream)
         closedir(stream);
     else if (fd >= 0)
         close(fd);
+    return !others;
 }

@@ -82,7 +82,7 @@ struct ledger_entry *entry_new(struct instance *instance, const char *name, stru
         rc = entry_try_number(entry, tries, err);
     if (rc == 0) {
         if (entry->number % PROGRAM_TIDIES == 0)
-            ledger_tidy_contexts(instance);
+            ledger_finish_contexts(instance, NULL, NULL);
         entry->path = mem_format("%s/programs/%s", instance->path, entry->id);
         if (ledger_make_context(instance, entry->id) < 0)
             rc = error_set(err, "cannot make %s: %s", entry->path, strerror(errno));

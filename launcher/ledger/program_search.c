@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,11 +25,12 @@
 
 #define ENDING_LOOKS 100
 #define ENDING_PAUSE                                                                               \
-    2000 /* microseconds between them: longer than that only one that was killed takes */
+    2000 /* microseconds between them: longer than that only one that was stopped takes */
 
 enum place {
     PLACE_KEPT,    /* in the state directory */
     PLACE_WAITING, /* a record that is to be moved there */
+    PLACE_ENDING,  /* a directory of its instance, for the record of which there is no space */
     PLACE_LIVE     /* a directory of its instance */
 };
 
@@ -139,25 +141,25 @@ static void add_live(struct program_search *search, struct searched *where)
         close(fd);
 }
 
-/* A directory that is being given up, the record of which may not be written yet: found in neither place. */
-static bool has_ending(const struct searched *where)
+struct adding {
+    struct program_search *search;
+    struct searched *where;
+};
+
+static void add_ending(void *arg, const char *id, const struct error *why)
 {
-    int fd = openat(where->instance->programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-    bool has = false;
-    for (const struct dirent *entry; !has && stream && (entry = readdir(stream));)
-        has = strncmp(entry->d_name, CONTEXT_ENDING, strlen(CONTEXT_ENDING)) == 0;
-    if (stream)
-        closedir(stream);
-    else if (fd >= 0)
-        close(fd);
-    return has;
+    const struct adding *adding = arg;
+    buf_printf(&adding->search->warnings, "%s\n", error_text(why));
+    add_found(adding->search, adding->where, id, PLACE_ENDING, NULL);
 }
 
-static void wait_for_endings(const struct searched *where)
+/* A directory that is being given up, the record of which may not be written yet: found in neither place. */
+static void wait_for_endings(struct program_search *search, struct searched *where)
 {
-    for (int i = 0; i < ENDING_LOOKS && has_ending(where); i++)
+    struct adding adding = {search, where};
+    for (int i = 0; i < ENDING_LOOKS && !ledger_finish_contexts(where->instance, NULL, NULL); i++)
         usleep(ENDING_PAUSE);
+    ledger_finish_contexts(where->instance, add_ending, &adding);
 }
 
 static void add_waiting(struct program_search *search, struct searched *where)
@@ -174,11 +176,6 @@ static void add_waiting(struct program_search *search, struct searched *where)
         add_found(search, where, record.id, PLACE_WAITING, &record);
 }
 
-struct adding {
-    struct program_search *search;
-    struct searched *where;
-};
-
 static void add_kept(void *arg, const char *name, uint64_t inode)
 {
     const struct adding *adding = arg;
@@ -193,7 +190,7 @@ static void search_in(struct program_search *search, struct searched *where)
     struct error err = ERROR_INIT;
     if (where->instance) {
         add_live(search, where);
-        wait_for_endings(where);
+        wait_for_endings(search, where);
         add_waiting(search, where);
     }
     where->state = state_directory_open(where->name, false, &err);
@@ -449,8 +446,11 @@ int found_program_open(const struct found_program *program)
     const struct searched *where = program->where;
     if (program->place == PLACE_WAITING)
         return -1;
-    return openat(program->place == PLACE_LIVE ? where->instance->programs : where->state,
-                  program->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    char name[64];
+    snprintf(name, sizeof(name), "%s%s", program->place == PLACE_ENDING ? CONTEXT_ENDING : "",
+             program->id);
+    return openat(program->place == PLACE_KEPT ? where->state : where->instance->programs, name,
+                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static int open_file_below(int dir, const char *name)
