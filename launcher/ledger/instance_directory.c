@@ -201,10 +201,13 @@ static bool is_for_programs(int root, const char *name)
     return is;
 }
 
-void instance_each(void (*each)(void *arg, const char *path), void *arg)
+int instance_each(void (*each)(void *arg, const char *path), void *arg, struct error *err)
 {
+    struct stat st;
     char *root_path = ledger_root_path();
-    DIR *stream = opendir(root_path);
+    bool there = lstat(root_path, &st) == 0;
+    int root = there ? private_directory_open_private(AT_FDCWD, root_path, root_path, err) : -1;
+    DIR *stream = root < 0 ? NULL : fdopendir(root);
     for (const struct dirent *entry; stream && (entry = readdir(stream));)
         if (entry->d_name[0] != '.' && is_for_programs(dirfd(stream), entry->d_name)) {
             char *path = mem_format("%s/%s", root_path, entry->d_name);
@@ -213,7 +216,10 @@ void instance_each(void (*each)(void *arg, const char *path), void *arg)
         }
     if (stream)
         closedir(stream);
+    else if (root >= 0)
+        close(root);
     free(root_path);
+    return there && !stream ? -1 : 0;
 }
 
 char *instance_identity(const struct instance *instance)

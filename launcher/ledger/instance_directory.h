@@ -59,8 +59,8 @@ struct instance *instance_open_outer(const char *path, const char *id);
 /* The instance at this path, if it is there and is this user's; else NULL with a sentence. */
 struct instance *instance_open_path(const char *path, struct error *err);
 /* Calls `each` with the path of every instance of this user on this machine, in no order; not with that in
- * which agents say what they use. */
-void instance_each(void (*each)(void *arg, const char *path), void *arg);
+ * which agents say what they use. -1 with a sentence where their directory is somebody else's, or lets others in. */
+int instance_each(void (*each)(void *arg, const char *path), void *arg, struct error *err);
 /* Programs of the instance must have been left or ended. NULL is fine. */
 void instance_close(struct instance *instance);
 const char *instance_path(const struct instance *instance); /* borrowed */

@@ -241,7 +241,9 @@ static void sort_programs(struct program_search *search)
 struct program_search *program_search_new(const char *instance, struct error *err)
 {
     struct program_search *search = mem_alloc(sizeof(*search));
-    instance_each(add_instance, search);
+    struct error why = ERROR_INIT;
+    instance_each(add_instance, search, &why);
+    warn(search, &why);
     state_directory_instances(add_kept_instance, search);
     bool found = !instance;
     if (instance && strchr(instance, '/')) {
