@@ -7,7 +7,7 @@
  * are, whether saving stopped, and how the program ended. So a full disk cannot keep that from anybody.
  *
  * One process writes; it holds a lock on output.0, by which readers see that it lives. Any number of processes
- * read, each at its own pace, and hold up nobody.
+ * read, each at its own pace, and hold up nobody but who would remove what they read: readers hold a lock, too.
  */
 #ifndef LAUNCHER_SAVED_SAVED_OUTPUT_H
 #define LAUNCHER_SAVED_SAVED_OUTPUT_H
@@ -62,7 +62,7 @@ struct saved_item {
     int status;
 };
 
-/* From the first byte. NULL with a sentence (and errno ENOENT where nothing was saved). */
+/* From the first byte. NULL with a sentence (and errno ENOENT where nothing was saved, or it is being removed). */
 struct saved_reader *saved_reader_new(saved_open_fn *open, void *arg, struct error *err);
 void saved_reader_free(struct saved_reader *reader); /* NULL is fine */
 enum saved_result saved_reader_next(struct saved_reader *reader, struct saved_item *item,
@@ -73,5 +73,12 @@ void saved_reader_skip(struct saved_reader *reader);
  * from it. Look again from time to time all the same: that a writer was killed is not always heard. -1: the
  * kernel has none to give. Borrowed. */
 int saved_reader_fd(const struct saved_reader *reader);
+
+/* ---- removing ---- */
+
+/* Before it is removed: from now on nobody begins to read, until the descriptor is closed. -1: nothing was saved, or
+ * the file system has no locks; SAVED_IS_READ: somebody reads it. */
+#define SAVED_IS_READ (-2)
+int saved_output_shut(saved_open_fn *open, void *arg);
 
 #endif

@@ -29,6 +29,9 @@ enum saved_field {
 #define SAVED_FIELD_AT(field) (8 + 8 * (field))
 #define SAVED_NAME_SIZE 32
 
+/* Bytes of output.0 that are locked: by who writes, and by those who read against who removes. */
+enum { SAVED_BYTE_WRITER, SAVED_BYTE_READERS };
+
 /* Types of frames in the file: those of frame.h may get other numbers. */
 static const enum frame_type saved_types[] = {
     [1] = FRAME_OUTPUT, [2] = FRAME_SHOW, [3] = FRAME_NOTE, [4] = FRAME_MAPPED, [5] = FRAME_END};

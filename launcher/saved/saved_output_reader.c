@@ -62,12 +62,32 @@ static int open_numbered(const struct saved_reader *reader, uint64_t number,
     return -1;
 }
 
+static int lock_readers(int fd, short type)
+{
+    struct flock lock = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = SAVED_BYTE_READERS, .l_len = 1};
+    int rc = fcntl(fd, F_OFD_SETLK, &lock);
+    if (rc < 0 && errno == EACCES)
+        errno = EAGAIN;
+    return rc;
+}
+
+/* A file system without locks does not keep anybody from reading. */
+static int begin_reading(int fd)
+{
+    if (fd < 0 || lock_readers(fd, F_RDLCK) == 0 || errno != EAGAIN)
+        return fd;
+    close(fd);
+    errno = ENOENT;
+    return -1;
+}
+
 struct saved_reader *saved_reader_new(saved_open_fn *open, void *arg, struct error *err)
 {
     struct saved_reader *reader = mem_alloc(sizeof(*reader));
     uint64_t fields[SAVED_FIELDS];
     *reader = (struct saved_reader){.open = open, .arg = arg, .notify = -1, .watched = -1};
-    reader->fd = reader->first = open_numbered(reader, 0, fields);
+    reader->fd = reader->first = begin_reading(open_numbered(reader, 0, fields));
     if (reader->first >= 0)
         return reader;
     int why = errno;
@@ -94,7 +114,8 @@ void saved_reader_free(struct saved_reader *reader)
 
 static bool writer_lives(const struct saved_reader *reader)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = SAVED_BYTE_WRITER, .l_len = 1};
     return fcntl(reader->first, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
@@ -266,4 +287,21 @@ void saved_reader_skip(struct saved_reader *reader)
     do
         rc = next_frame(reader, &item.frame, NULL);
     while (rc > 0);
+}
+
+/* ---- removing ---- */
+
+int saved_output_shut(saved_open_fn *open_file, void *arg)
+{
+    char path[64];
+    int given = open_file(arg, SAVED_NAME "0");
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", given);
+    int fd = given < 0 ? -1 : open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (given >= 0)
+        close(given);
+    if (fd < 0 || lock_readers(fd, F_WRLCK) == 0)
+        return fd;
+    int why = errno;
+    close(fd);
+    return why == EAGAIN ? SAVED_IS_READ : -1;
 }

@@ -67,7 +67,8 @@ static int make_file(const struct saved_writer *writer, uint64_t number, uint64_
 struct saved_writer *saved_writer_new(int dir, uint64_t limit, struct error *err)
 {
     struct saved_writer *writer = mem_alloc(sizeof(*writer));
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = SAVED_BYTE_WRITER, .l_len = 1};
     uint64_t most = limit > SAVED_LIMIT_LEAST ? limit : SAVED_LIMIT_LEAST;
     uint64_t segment = most / LIMIT_PARTS;
     *writer = (struct saved_writer){.dir = dir, .oldest = 1, .limit = most};

@@ -14,7 +14,9 @@
 #include "base/duration.h"
 #include "base/mem.h"
 #include "base/string_list.h"
+#include "launcher/stdio/terminal.h"
 #include "launcher/tpctl/tpctl.h"
+#include "launcher/tpctl/tpctl_view.h"
 
 struct chosen {
     const struct found_program **list;
@@ -25,6 +27,23 @@ static void choose(struct chosen *chosen, const struct found_program *program)
 {
     chosen->list = array_grow(chosen->list, chosen->count, sizeof(*chosen->list));
     chosen->list[chosen->count++] = program;
+}
+
+/* Who began to show its output shows all of it. */
+static bool is_shown(const struct found_program *program)
+{
+    int shut = tpctl_view_shut(program);
+    if (shut >= 0)
+        close(shut);
+    return shut == SAVED_IS_READ;
+}
+
+static int refuse_shown(const struct found_program *program, struct error *err)
+{
+    error_set(err,
+              "the output of program %s is being shown by tpctl attach or logs: wait for its end",
+              found_program_id(program));
+    return TPCTL_WRONG_STATE;
 }
 
 static int choose_by_ids(const struct method_call *call, struct program_search *search,
@@ -39,6 +58,8 @@ static int choose_by_ids(const struct method_call *call, struct program_search *
             return error_set(err, "program %s is not complete: wait for it, or terminate it",
                              call->words[i]),
                    TPCTL_WRONG_STATE;
+        if (is_shown(program))
+            return refuse_shown(program, err);
         choose(chosen, program);
     }
     return 0;
@@ -114,6 +135,21 @@ static int archive(const char *file, const struct chosen *chosen, struct error *
 
 /* ---- the method ---- */
 
+/* Nobody begins to show its output meanwhile. What is being shown stays: of `all` that is said, and no more. */
+static int remove_unless_shown(const struct found_program *program, bool all, struct error *err)
+{
+    int shut = tpctl_view_shut(program);
+    int status =
+        shut == SAVED_IS_READ ? refuse_shown(program, err) : found_program_remove(program, err);
+    if (shut >= 0)
+        close(shut);
+    if (!all || status != TPCTL_WRONG_STATE)
+        return status;
+    terminal_complain("tpctl", error_text(err), strlen(error_text(err)));
+    error_clear(err);
+    return 0;
+}
+
 int tpctl_reap(struct method_call *call, struct error *err)
 {
     const char *file = method_value(call, TPCTL_ARCHIVE);
@@ -138,7 +174,7 @@ int tpctl_reap(struct method_call *call, struct error *err)
     if (status == 0 && file && chosen.count)
         status = archive(file, &chosen, err);
     for (size_t i = 0; i < chosen.count && status == 0; i++)
-        status = found_program_remove(chosen.list[i], err);
+        status = remove_unless_shown(chosen.list[i], all, err);
     free(chosen.list);
     program_search_free(search);
     return status;

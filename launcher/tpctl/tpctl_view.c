@@ -21,6 +21,11 @@ struct saved_reader *tpctl_view_reader(const struct found_program *program, stru
     return reader;
 }
 
+int tpctl_view_shut(const struct found_program *program)
+{
+    return saved_output_shut(open_output, (void *)(uintptr_t)program);
+}
+
 struct spec *tpctl_view_spec(const struct method_call *call, const struct found_program *program)
 {
     size_t len;

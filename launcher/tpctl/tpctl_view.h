@@ -13,5 +13,7 @@
 struct spec *tpctl_view_spec(const struct method_call *call, const struct found_program *program);
 /* NULL with a sentence: nothing was saved. */
 struct saved_reader *tpctl_view_reader(const struct found_program *program, struct error *err);
+/* Before its saved output is removed: as saved_output_shut(). */
+int tpctl_view_shut(const struct found_program *program);
 
 #endif

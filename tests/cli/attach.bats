@@ -89,3 +89,30 @@ keys() {
     run -1 --separate-stderr "$TPCTL" attach 1
     has_line "$stderr" "tpctl: the output of program 1 was not saved*"
 }
+
+# So much output that it stands in several files, of which one is open.
+@test "attach and logs show all that they began with: reap leaves what is being shown" {
+    mkfifo shown
+    tprun -d seq 5000000 >id
+    "$TPCTL" wait 1
+    wait_for 10 eval '[ -e "$(echo "$XDG_STATE_HOME"/tprun/this-machine-*/1/output.1)" ]'
+    local command
+    for command in attach logs; do
+        "$TPCTL" "$command" 1 >shown 2>err 3>&- &
+        job=$!
+        exec 8<shown
+        head -n 1 <&8 >first
+        run -4 --separate-stderr "$TPCTL" reap 1
+        equal "$stderr" "tpctl: the output of program 1 is being shown by tpctl attach or logs: wait for its end"
+        run -0 --separate-stderr "$TPCTL" reap --all
+        equal "$stderr" "tpctl: the output of program 1 is being shown by tpctl attach or logs: wait for its end"
+        tail -n 1 <&8 >last
+        exec 8<&-
+        finish
+        [ "$status" = 0 ]
+        equal "$(cat err)" ""
+        equal "$(cat last)" 5000000
+    done
+    run -0 "$TPCTL" reap 1
+    run -3 "$TPCTL" attach 1
+}
