@@ -341,10 +341,12 @@ noinst_PROGRAMS += \
     tests/fuzz/fuzz-program-record \
     tests/fuzz/fuzz-rankfile \
     tests/fuzz/fuzz-rset \
+    tests/fuzz/fuzz-saved-output \
     tests/fuzz/fuzz-scheduling \
     tests/fuzz/fuzz-service \
     tests/fuzz/fuzz-shape \
     tests/fuzz/fuzz-shared-libraries \
+    tests/fuzz/fuzz-state-index \
     tests/fuzz/fuzz-task-request \
     tests/fuzz/fuzz-taskmap \
     tests/fuzz/fuzz-topo-xml \
@@ -374,10 +376,12 @@ tests_fuzz_fuzz_program_info_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_program_record_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_rankfile_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_rset_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_saved_output_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_scheduling_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_service_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_shape_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_shared_libraries_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_state_index_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_task_request_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_taskmap_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_topo_xml_LDFLAGS = $(FUZZER_FLAGS)
