@@ -10,19 +10,36 @@
 
 /* ---- the caller's own ---- */
 
+/* The one program that lives and has this number: instances count on their own. NULL: there is none, or several. */
+static char *id_of_living(const struct program_search *search, const char *number)
+{
+    const struct found_program *living = NULL;
+    size_t hits = 0;
+    for (size_t i = 0; i < program_search_count(search); i++) {
+        const struct found_program *program = program_search_nth(search, i);
+        if (strcmp(found_program_id(program), number) == 0 && found_program_lives(program)) {
+            living = program;
+            hits++;
+        }
+    }
+    return hits == 1 ? mem_format("%s/%s", found_program_instance(living), number) : NULL;
+}
+
 /* Where the environment does not say it, the cgroup of a task has the id in its name: tprun.ID.PID.RANDOM */
-static char *id_of_cgroup(void)
+static char *id_of_cgroup(const struct program_search *search)
 {
     struct buf text = BUF_INIT;
-    char *id = NULL;
+    char *number = NULL;
     if (file_read("/proc/self/cgroup", &text) == 0) {
         const char *at = buf_text(&text), *last = NULL;
         while ((at = strstr(at, "/tprun.")))
             last = at += strlen("/tprun.");
         size_t digits = last ? strspn(last, "0123456789") : 0;
-        id = digits && last[digits] == '.' ? mem_copy_text_n(last, digits) : NULL;
+        number = digits && last[digits] == '.' ? mem_copy_text_n(last, digits) : NULL;
     }
+    char *id = number ? id_of_living(search, number) : NULL;
     buf_free(&text);
+    free(number);
     return id;
 }
 
@@ -43,7 +60,7 @@ static int find_own(const struct method_call *call, struct program_search *searc
 {
     char *id = id_of_environment();
     if (!id)
-        id = id_of_cgroup();
+        id = id_of_cgroup(search);
     bool lives = id && program_search_find(search, id, NULL, found, NULL) == 1 &&
                  found_program_lives(*found);
     int status = lives ? 0 : TPCTL_NONE;

@@ -132,6 +132,16 @@ $file/3"
     [[ ${lines[0]} = "usage: tpctl list "* ]]
 }
 
+@test "current knows a task's program by its cgroup where the environment says nothing" {
+    tpres discover >R.json
+    tprun -R R.json true # another instance, whose program has the same number
+    # shellcheck disable=SC2016 # for the task's shell
+    run -0 tprun -n 1 sh -c 'grep -q "/tprun\." /proc/self/cgroup || { echo none; exit; }
+        env -i TPRUN_RUNTIME_DIR="$TPRUN_RUNTIME_DIR" XDG_STATE_HOME="$XDG_STATE_HOME" "$0" current' "${TPRUN%/*}/tpctl"
+    [ "$output" != none ] || skip "tasks have no cgroup here"
+    equal "$output" 1
+}
+
 @test "a program that lost its manager is complete (lost), and what was known of it stays" {
     start "$TPRUN" -n 2 sleep 60
     until_runs
@@ -159,6 +169,23 @@ $file/3"
     equal "${stderr_lines[0]}" 'tpctl: --format: unknown format "xml" (expected text or json)'
     run -1 --separate-stderr tpctl list --instance nosuch
     equal "$stderr" "tpctl: nosuch: there is no such instance"
+}
+
+@test "each command that takes an id refuses one that nobody has, in one sentence" {
+    local id command
+    tprun true
+    for id in 9 18446744073709551615 99999999999999999999 -1 '' . .. ../1 1/1 /1 1/ $'1\n' $'\x1b[2J'; do
+        for command in info ps logs attach wait terminate reap "signal USR1" "wait --status"; do
+            # shellcheck disable=SC2086 # words
+            set -- $command
+            if [ "$1" = signal ]; then set -- signal "$id" USR1; else set -- "$@" "$id"; fi
+            run --separate-stderr tpctl "$@"
+            [[ $status = [23] ]] || { echo "status $status: $*"; return 1; }
+            [ -z "$output" ] && [[ $stderr = "tpctl: "* ]] && [[ $stderr != *$'\x1b'* ]]
+            [ "$status" = 2 ] || [ "${#stderr_lines[@]}" = 1 ] || { echo "$*: $stderr"; return 1; }
+        done
+    done
+    equal "$(states -a)" '1 complete 0'
 }
 
 @test "programs of several instances are told apart" {
