@@ -85,6 +85,56 @@ LIFE="new pending alloc starting launch tasks-started running tasks-ended finish
     grep -q "^$mover .*chdir(\"/\") *= 0" trace
 }
 
+# slowed COMMAND...: with what $delay does to each operation on the state directory and all that is in it; sets $ms, and
+# $operations: how many of them somebody waits for, which nobody does for tpmove.
+slowed() {
+    local paths mover
+    mapfile -t paths < <(find "$XDG_STATE_HOME" -printf '-P\n%p\n')
+    # shellcheck disable=SC2016 # for the other shell
+    strace -f -y -qq -o trace "${paths[@]}" -P "$(dirname "$TPRUN")/tpmove" -e trace=%file,%desc -e "$delay" \
+        bash -c 'begin=${EPOCHREALTIME/./}; "$@" && echo $(((${EPOCHREALTIME/./} - begin) / 1000)) >ms' - "$@" ||
+        skip "strace may not trace here"
+    ms=$(<ms)
+    mover=$(sed -n 's/^\([0-9]*\) *execve("[^"]*tpmove".*/\1/p' trace)
+    [ -n "$mover" ]
+    grep -q "^$mover .*$XDG_STATE_HOME" trace
+    equal "$(grep -v "^$mover " trace | grep -v execve | grep -F "$XDG_STATE_HOME")" ""
+    equal "$(grep "wait.*$mover" trace)" ""
+    grep -q "^$mover .*chdir(\"/\") *= 0" trace
+}
+
+# slowed COMMAND...: with what $delay does to each operation on the state directory and all that is in it; sets $ms, and
+# $operations: how many of them somebody waits for, which nobody does for tpmove.
+slowed() {
+    local paths mover
+    mapfile -t paths < <(find "$XDG_STATE_HOME" -printf '-P\n%p\n')
+    ms=$(date +%s%N)
+    strace -f -y -qq -o trace "${paths[@]}" -P "$(dirname "$TPRUN")/tpmove" -e trace=%file,%desc -e "$delay" "$@" ||
+        skip "strace may not trace here"
+    ms=$((($(date +%s%N) - ms) / 1000000))
+    mover=$(sed -n 's/^\([0-9]*\) *execve("[^"]*tpmove".*/\1/p' trace)
+    operations=$(grep -F "$XDG_STATE_HOME" trace | grep -v "^${mover:-none} \|execve" | wc -l)
+}
+
+@test "a state directory that takes 20 ms for an operation adds none to a start, and one at most to an end" {
+    command -v strace >/dev/null || skip "no strace here"
+    need_plain_build "strace and LeakSanitizer exclude each other"
+    local delay how
+    mkdir -p "$XDG_STATE_HOME"
+    tprun true
+    pause
+    tprun true
+    wait_for 5 eval '[ -e "$(STATE)/2/events" ]'
+    for how in --on-disconnect=terminate --on-disconnect=continue --detach; do
+        for delay in trace=%file,%desc inject=%file,%desc:delay_enter=20000; do
+            pause # it is time to move what is complete
+            slowed "$TPRUN" "$how" -n 1 /bin/true >/dev/null
+            echo "# $how with ${delay%%=*}: $ms ms, $operations operations" >&3
+            [ "$operations" -le 1 ] || { cat trace; return 1; }
+        done
+    done
+}
+
 @test "numbers go on when the runtime directory is removed" {
     tprun true
     pause

@@ -119,3 +119,18 @@ END
     equal "$(md5sum <shown)" "$(seq 1000000 | md5sum)"
     has_line "$(cat told)" "tprun: output is not saved any more: No space left on device"
 }
+
+@test "1 GiB of a detached program is saved in little memory, and the most recent of it is kept" {
+    need_plain_build "memory is another"
+    # shellcheck disable=SC2016 # for the task's shell
+    tprun -d --save-limit 32M -n 1 sh -c 'yes 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde | head -c 1073741824
+        echo last; : >held.0; until [ -e watched ]; do sleep 0.05; done' >id
+    watched() { grep -qsz "^TEST_MARK=$TEST_MARK\$" "/proc/$1/environ"; }
+    start_watch 1
+    LIMIT=250 TPCTL wait --status 1
+    watch_below 40000
+    [ "$(du -cb "$(SAVED 1)"/output.* | tail -n 1 | cut -f 1)" -le $((32 << 20)) ]
+    run -0 --separate-stderr TPCTL logs 1
+    equal "$(tail -n 1 <<<"$output")" last
+    [[ "$stderr" == "tprun: "*" bytes of output are not here any more: the limit of saved output was reached"* ]]
+}
