@@ -202,6 +202,7 @@ liblauncher_a_SOURCES = \
     launcher/control/control_socket.c launcher/control/control_socket.h \
     launcher/manager/manager_control.c launcher/manager/manager_control.h \
     launcher/manager/manager.c launcher/manager/manager.h \
+    launcher/manager/saver.c launcher/manager/saver.h \
     launcher/manager/viewer.c launcher/manager/viewer.h \
     launcher/command/method.c launcher/command/method.h \
     launcher/command/method_help.c \
@@ -218,7 +219,6 @@ liblauncher_a_SOURCES = \
     launcher/frontend/frontend_view.c \
     launcher/frontend/progress.c launcher/frontend/progress.h \
     launcher/frontend/replay.c launcher/frontend/replay.h \
-    launcher/frontend/saver.c launcher/frontend/saver.h \
     launcher/frontend/user_terminal.c launcher/frontend/user_terminal.h \
     launcher/mpiexec/mpiexec.c launcher/mpiexec/mpiexec.h \
     launcher/mpiexec/mpiexec_dialect.c \

@@ -14,10 +14,6 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
     (void)link;
     if (front->over)
         return;
-    if (frame->type == FRAME_SAVE && front->role <= FRONTEND_BACKGROUND)
-        frontend_begin_saving(front, frame);
-    if (frame->type != FRAME_END)
-        frontend_save(front, frame);
     if (front->role == FRONTEND_BACKGROUND)
         frontend_take_in_background(front, frame);
     else if (front->role == FRONTEND_ATTACHED)
@@ -77,7 +73,6 @@ static void frontend_close(struct frontend *front)
     replay_free(front->replay);
     if (front->saved >= 0)
         close(front->saved);
-    saver_free(front->saver);
     foreground_free(front->foreground);
     buf_free(&front->held);
     ev_timer_stop(front->loop, &front->last_call);
@@ -126,11 +121,9 @@ struct frontend_result frontend_run(const struct frontend_config *from)
     if (from->reader)
         front.replay =
             replay_new(front.loop, from->reader, 0, from->follows, &frontend_replay_ops, &front);
-    if (from->role == FRONTEND_BACKGROUND) {
-        front.saver = saver_new(spec);
+    if (from->role == FRONTEND_BACKGROUND)
         front.foreground =
             foreground_new(front.loop, from->foreground, &frontend_foreground_ops, &front);
-    }
     if (frontend_signals_init(&front) < 0) {
         error_set(&front.err, "cannot watch for signals: %s", strerror(errno));
         frontend_give_up(&front);

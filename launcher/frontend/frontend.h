@@ -1,8 +1,9 @@
 /*
  * frontend - tprun as the user sees it: output, input, signals, and the exit status of one run.
  *
- * A program that may outlive its terminal has two: one in the background, which guards the manager and saves output
- * (launcher/saved), and the process at the terminal, which reads what is saved and gives orders to the other.
+ * A program that may outlive its terminal has two: one in the background, which guards the manager and writes files of
+ * -o and -e, and the process at the terminal, which reads what the manager saves (launcher/saved) and gives orders to the
+ * other.
  */
 #ifndef LAUNCHER_FRONTEND_FRONTEND_H
 #define LAUNCHER_FRONTEND_FRONTEND_H
@@ -20,7 +21,7 @@ struct frontend_result {
 
 enum frontend_role {
     FRONTEND_ATTACHED,   /* it shows what the manager sends */
-    FRONTEND_BACKGROUND, /* it saves that, and shows nothing */
+    FRONTEND_BACKGROUND, /* it writes files, and shows nothing */
     FRONTEND_STARTER,    /* prints the program's id once its tasks run; the program goes on */
     FRONTEND_VIEWER      /* shows what is saved */
 };

@@ -1,4 +1,4 @@
-/* The process in the background saves what comes; the one at the terminal gives orders. */
+/* The process in the background guards the manager and writes files; the one at the terminal gives orders. */
 #include "launcher/frontend/frontend_private.h"
 
 #include <signal.h>
@@ -6,31 +6,21 @@
 
 #include "base/mem.h"
 
-void frontend_begin_saving(struct frontend *front, const struct frame *frame)
-{
-    struct error err = ERROR_INIT;
-    char *path = mem_copy_text_n(frame->bytes, frame->len);
-    if (!front->saver)
-        front->saver = saver_new(front->spec);
-    if (saver_open(front->saver, path, &err) < 0) {
-        front->relays = front->role == FRONTEND_BACKGROUND;
-        frontend_say_error(front, &err);
-    }
-    error_clear(&err);
-    free(path);
-}
-
-/* The other process hears of the start and the end; what comes between is saved. */
+/* The other process hears of the start and the end; what comes between it finds in the files that the manager writes, but
+ * for what cannot be saved. */
 void frontend_take_in_background(struct frontend *front, const struct frame *frame)
 {
     bool shows = frame->type == FRAME_NOTE || frame->type == FRAME_SHOW ||
                  frame->type == FRAME_PROGRESS || frame->type == FRAME_MAPPED;
-    if (frame->type == FRAME_SAVE)
+    bool saves = frame->type == FRAME_SAVE && frame->len;
+    if (frame->type == FRAME_SAVE) {
         front->runs = true;
-    bool start = frame->type == FRAME_MAPPED || frame->type == FRAME_RUNS ||
-                 (frame->type == FRAME_SAVE && !front->relays);
-    bool rest = front->relays && (shows || frame->type == FRAME_OUTPUT);
-    if (start || rest || (shows && !front->runs))
+        front->relays = !saves;
+    }
+    bool start = frame->type == FRAME_MAPPED || frame->type == FRAME_RUNS || saves;
+    bool output =
+        frame->type == FRAME_OUTPUT && (front->spec->tee || !frontend_has_file(front, frame));
+    if (start || (front->relays && (shows || output)) || (shows && !front->runs))
         foreground_send(front->foreground, frame);
     if (frame->type == FRAME_OUTPUT || frame->type == FRAME_MAPPED || frame->type == FRAME_END)
         frontend_take(front, frame);

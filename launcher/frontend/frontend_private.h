@@ -14,7 +14,6 @@
 #include "launcher/frontend/frontend.h"
 #include "launcher/frontend/progress.h"
 #include "launcher/frontend/replay.h"
-#include "launcher/frontend/saver.h"
 #include "launcher/frontend/user_terminal.h"
 #include "launcher/process/signal_source.h"
 #include "launcher/protocol/task_table.h"
@@ -43,15 +42,14 @@ struct frontend {
     bool input_over;
     struct mapped *mapped;
     struct signal_source *signals;
-    bool watched;        /* the manager: it is to end, and has to show signs of life */
-    int ender;           /* the signal for which; 0: none */
-    double interrupted;  /* when the last SIGINT or SIGTERM came */
-    int interrupter;     /* which it was; 0: none */
-    bool dropping;       /* told twice to end: output that nobody takes is not waited for */
-    bool over;           /* the manager has said its last word, or is gone */
-    ev_timer last_call;  /* once it is over: until then somebody has to take something */
-    struct saver *saver; /* NULL: output is not saved */
-    bool runs;           /* in the background: the program goes on without a foreground */
+    bool watched;       /* the manager: it is to end, and has to show signs of life */
+    int ender;          /* the signal for which; 0: none */
+    double interrupted; /* when the last SIGINT or SIGTERM came */
+    int interrupter;    /* which it was; 0: none */
+    bool dropping;      /* told twice to end: output that nobody takes is not waited for */
+    bool over;          /* the manager has said its last word, or is gone */
+    ev_timer last_call; /* once it is over: until then somebody has to take something */
+    bool runs;          /* in the background: the program goes on without a foreground */
     struct foreground *foreground; /* NULL: there is none, or it is gone */
     bool relays;                   /* what cannot be saved goes to the foreground */
     int saved;                     /* of a viewer: the program's directory; -1: none yet */
@@ -82,10 +80,8 @@ const char *frontend_host_of(void *front, uint32_t rank);
 
 /* Lines of text, each after our name. */
 void frontend_say(struct frontend *front, const char *text, size_t len);
-/* Where the user sees it: here, or at the terminal that this process has left. */
-void frontend_say_error(struct frontend *front, const struct error *err);
-/* What the user is shown is saved, too. */
-void frontend_save(struct frontend *front, const struct frame *frame);
+/* Output of a task that goes to a file of -o or -e, which in the background is all that there is to write. */
+bool frontend_has_file(const struct frontend *front, const struct frame *frame);
 /* Credit for the bytes that were taken, unless readers are too far behind. */
 void frontend_pay(struct frontend *front);
 bool frontend_is_full(const struct frontend *front);
@@ -110,8 +106,6 @@ void frontend_last_call_init(struct frontend *front);
 
 extern const struct foreground_ops frontend_foreground_ops;
 
-/* Output is saved from here on, in the directory that the frame names. */
-void frontend_begin_saving(struct frontend *front, const struct frame *frame);
 void frontend_take_in_background(struct frontend *front, const struct frame *frame);
 
 /* ---- frontend_saved.c ---- */

@@ -46,7 +46,7 @@ static void hold_frame(struct frontend *front, const struct frame *frame)
 static void on_replay_missing(void *owner, uint64_t bytes, const char *why)
 {
     struct frontend *front = owner;
-    if (why && front->manager) { /* what is not saved comes from there */
+    if (why && front->manager && !front->id) { /* what is not saved comes from there */
         char *note = mem_format("output is not saved any more: %s", why);
         frontend_say(front, note, strlen(note));
         free(note);
@@ -69,6 +69,10 @@ static void on_replay_ended(void *owner, int status, const char *why)
     front->replay = NULL;
     if (front->over)
         return;
+    if (status == -1 && front->manager && !front->id) { /* it knows more */
+        take_held_frames(front);
+        return;
+    }
     front->result.status = status == REPLAY_GOES_ON ? 0 : status < 0 ? 1 : status;
     frontend_wind_up(front, why ? why
                             : status == -1
@@ -108,7 +112,7 @@ static void print_id(struct frontend *front)
         struct error err = ERROR_INIT;
         error_set(&err, "stdout: cannot write: %s; program %s goes on", strerror(failed),
                   task_table_program(front->mapped));
-        frontend_say_error(front, &err);
+        frontend_say(front, error_text(&err), strlen(error_text(&err)));
         error_clear(&err);
     }
     free(line);

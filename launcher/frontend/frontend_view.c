@@ -9,10 +9,11 @@
 #include "launcher/stdio/terminal.h"
 
 #define OUTPUT_BUDGET                                                                              \
-    (8u << 20)          /* bytes that may wait here for a slow reader, or for a long line
+    (8u << 20)           /* bytes that may wait here for a slow reader, or for a long line
                                     of another task to end, before tasks have to wait */
-#define LAST_CALL 2.0   /* s that, after one, what is left waits for who takes nothing */
-#define TOLD_TO_END 2.0 /* s for the manager to answer that, before there are tasks */
+#define END_PATIENCE 1.0 /* s that the manager has to take our last word */
+#define LAST_CALL 2.0    /* s that, after one, what is left waits for who takes nothing */
+#define TOLD_TO_END 2.0  /* s for the manager to answer that, before there are tasks */
 
 /* Lines of text, each after our name. */
 void frontend_say(struct frontend *front, const char *text, size_t len)
@@ -22,28 +23,6 @@ void frontend_say(struct frontend *front, const char *text, size_t len)
     if (lines.len)
         output_say(front->output, OUTPUT_STDERR, buf_bytes(&lines), lines.len);
     buf_free(&lines);
-}
-
-void frontend_say_error(struct frontend *front, const struct error *err)
-{
-    const char *text = error_text(err);
-    struct frame frame = {.type = FRAME_NOTE, .bytes = text, .len = strlen(text)};
-    if (front->role == FRONTEND_BACKGROUND)
-        foreground_send(front->foreground, &frame);
-    else
-        frontend_say(front, text, strlen(text));
-}
-
-/* What the user is shown is saved, too. */
-void frontend_save(struct frontend *front, const struct frame *frame)
-{
-    struct error err = ERROR_INIT;
-    if (front->saver && saver_take(front->saver, frame, &err) < 0) {
-        front->relays = front->role == FRONTEND_BACKGROUND;
-        if (!front->relays)
-            frontend_say_error(front, &err);
-    }
-    error_clear(&err);
 }
 
 bool frontend_is_full(const struct frontend *front)
@@ -144,8 +123,7 @@ static enum output_stream stream_of(const struct frame *frame)
     return frame->flags & FRAME_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
 }
 
-/* In the background there is nowhere else to show it. */
-static bool goes_to_file(const struct frontend *front, const struct frame *frame)
+bool frontend_has_file(const struct frontend *front, const struct frame *frame)
 {
     bool error = frame->flags & FRAME_STDERR && !front->spec->merge;
     return error ? front->spec->error : front->spec->output;
@@ -158,7 +136,7 @@ static void take_output(struct frontend *front, const struct frame *frame)
     front->unpaid += front->replay ? 0 : link_weight(frame);
     if (front->role == FRONTEND_VIEWER) /* what adds ranks may not be saved any more */
         output_grow(front->output, frame->rank + 1);
-    if (front->dropping || (front->role == FRONTEND_BACKGROUND && !goes_to_file(front, frame)))
+    if (front->dropping || (front->role == FRONTEND_BACKGROUND && !frontend_has_file(front, frame)))
         ;
     else if (!frame->len)
         output_end(front->output, frame->rank, stream);
@@ -231,15 +209,20 @@ void frontend_last_call_init(struct frontend *front)
     front->last_call.data = front;
 }
 
+/* The process at the terminal shows it, and the manager saves it. */
 static void tell_end(struct frontend *front, const char *messages)
 {
-    if (!front->foreground)
+    if (front->role != FRONTEND_BACKGROUND)
         return;
     json_t *end =
         json_pack("{s:i, s:o}", "status", front->result.status, "messages", frame_text(messages));
     char *text = json_dumps(end, JSON_COMPACT);
     struct frame frame = {.type = FRAME_END, .bytes = text, .len = text ? strlen(text) : 0};
     foreground_send(front->foreground, &frame);
+    if (front->manager) {
+        link_send(front->manager, &frame);
+        link_flush(front->manager, END_PATIENCE);
+    }
     free(text);
     json_decref(end);
 }
@@ -249,8 +232,6 @@ void frontend_wind_up(struct frontend *front, const char *messages)
 {
     front->over = true;
     ev_timer_stop(front->loop, &front->interrupt_due);
-    if (front->saver)
-        saver_end(front->saver, front->result.status, messages);
     tell_end(front, messages);
     link_free(front->manager);
     front->manager = NULL;

@@ -16,6 +16,7 @@
 #include "launcher/agent/agent.h"
 #include "launcher/linkage/part_linkage.h"
 #include "launcher/manager/manager_control.h"
+#include "launcher/manager/saver.h"
 #include "launcher/manager/viewer.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
@@ -25,8 +26,8 @@
 #include "launcher/program/program.h"
 #include "pmi-server/pmix/server.h"
 
-#define GONE_PATIENCE 2.0   /* s that an agent's process may need to go once it is done */
-#define SAVED_PATIENCE 10.0 /* s that a front end may need to save the last of the output */
+#define GONE_PATIENCE 2.0 /* s that an agent's process may need to go once it is done */
+#define END_PATIENCE 10.0 /* s that a front end may need to say what is to be saved of the end */
 
 struct manager {
     struct ev_loop *loop;
@@ -44,9 +45,9 @@ struct manager {
     bool survivors;  /* SIGKILL did not end all: it is said, and nobody waits for them */
     bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
     bool finished;
-    bool
-        saves; /* output goes to the program's directory, which is not left before all of it is there */
-    ev_timer saved_due;
+    struct saver *saver; /* output goes to the program's directory; NULL: it does not */
+    bool saves;          /* it is open; the directory is not left before the end is there */
+    ev_timer end_due;
     bool left; /* the directory */
 };
 
@@ -95,11 +96,37 @@ static bool manager_on_progress(void *owner, const json_t *progress)
     return is_watched(manager);
 }
 
-/* By who started the program, who has its output. */
+/* ---- what is saved ---- */
+
+/* From now on it is sent, too. */
+static void manager_on_stopped(void *owner, const struct error *why)
+{
+    struct manager *manager = owner;
+    (void)why; /* who reads the files finds it there */
+    viewer_send_text(manager->viewers[0], FRAME_SAVE, "");
+}
+
+/* The table of tasks is known. */
+static void manager_on_unsaved(void *owner, const struct frame *frame)
+{
+    struct manager *manager = owner;
+    struct link *link = viewer_link(manager->viewers[0]);
+    if (link && frame->type != FRAME_MAPPED)
+        link_send(link, frame);
+}
+
+static const struct saver_ops manager_saver_ops = {manager_on_stopped, manager_on_unsaved};
+
 static void manager_save(struct manager *manager)
 {
+    struct error err = ERROR_INIT;
+    const char *path = program_path_of(manager->programs[0]);
+    bool good = saver_open(manager->saver, path, &err) == 0;
     manager->saves = true;
-    viewer_send_text(manager->viewers[0], FRAME_SAVE, program_path_of(manager->programs[0]));
+    viewer_send_text(manager->viewers[0], FRAME_SAVE, good ? path : "");
+    if (!good)
+        viewer_note(manager->viewers[0], error_text(&err));
+    error_clear(&err);
 }
 
 static void manager_on_runs(void *owner)
@@ -112,7 +139,7 @@ static void manager_on_runs(void *owner)
 static void manager_on_mapped(void *owner, const json_t *table)
 {
     struct manager *manager = owner;
-    if (spec_saves(manager->spec) && !manager->saves)
+    if (manager->saver && !manager->saves)
         manager_save(manager);
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_send(manager->viewers[i], FRAME_MAPPED, table);
@@ -152,16 +179,34 @@ static void manager_on_viewer_room(void *owner)
 
 static void manager_leave(struct manager *manager)
 {
-    ev_timer_stop(manager->loop, &manager->saved_due);
+    ev_timer_stop(manager->loop, &manager->end_due);
     for (size_t i = 0; i < manager->nprograms && !manager->left; i++)
         program_leave(manager->programs[i]);
     manager->left = true;
 }
 
-static void manager_on_saved_due(struct ev_loop *loop, ev_timer *timer, int events)
+/* The front end has not said its last word: it is gone, or stopped. */
+static void save_own_end(struct manager *manager)
 {
+    struct buf lines = BUF_INIT;
+    int status = program_outcome(manager->programs[0], &lines);
+    saver_end(manager->saver, status, buf_text(&lines));
+    buf_free(&lines);
+}
+
+static void manager_on_end_due(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct manager *manager = timer->data;
     (void)loop, (void)events;
-    manager_leave(timer->data);
+    save_own_end(manager);
+    manager_leave(manager);
+}
+
+static void manager_on_viewer_end(void *owner, int status, const char *messages)
+{
+    struct manager *manager = owner;
+    if (manager->finished)
+        saver_end(manager->saver, status, messages);
 }
 
 /* With the last one the program goes: nobody is there to tell. */
@@ -172,6 +217,7 @@ static void manager_on_viewer_gone(void *owner)
     if (is_watched(manager))
         return;
     if (manager->finished) {
+        save_own_end(manager);
         manager_leave(manager);
         ev_break(manager->loop, EVBREAK_ALL);
     }
@@ -184,7 +230,7 @@ static void manager_on_viewer_gone(void *owner)
 
 static const struct viewer_ops manager_viewer_ops = {
     manager_on_signal,   manager_on_terminate,   manager_on_input,      manager_on_input,
-    manager_takes_input, manager_on_viewer_room, manager_on_viewer_gone};
+    manager_takes_input, manager_on_viewer_room, manager_on_viewer_end, manager_on_viewer_gone};
 
 static const char *text_at(const json_t *value, const char *key)
 {
@@ -238,7 +284,10 @@ static void relay_output(struct manager *manager, uint32_t child, const struct f
                          const json_t *value)
 {
     program_frame(program_of(manager, frame), child, frame, value);
-    tree_relay(manager->tree, child, viewer_link(manager->viewers[0]), frame);
+    if (saver_take(manager->saver, frame))
+        tree_consumed(manager->tree, child, link_weight(frame));
+    else
+        tree_relay(manager->tree, child, viewer_link(manager->viewers[0]), frame);
 }
 
 static void take_note(struct manager *manager, uint32_t child, const struct frame *frame,
@@ -338,6 +387,8 @@ static void on_tree_empty(void *arg)
     manager_control_shut(manager->control);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_complete(manager->programs[i]);
+    if (!is_watched(manager))
+        save_own_end(manager);
     if (!manager->saves || !is_watched(manager))
         manager_leave(manager);
     if (!is_watched(manager)) {
@@ -350,7 +401,7 @@ static void on_tree_empty(void *arg)
         viewer_end(manager->viewers[i], status, buf_text(&lines));
     buf_free(&lines);
     if (!manager->left)
-        ev_timer_start(manager->loop, &manager->saved_due);
+        ev_timer_start(manager->loop, &manager->end_due);
 }
 
 /* In the child that becomes the agent of this machine. The program's lock stays open in it: the
@@ -369,6 +420,7 @@ static int agent_here(void *arg, int fd)
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_disown(manager->viewers[i]);
     manager_control_disown(manager->control);
+    saver_disown(manager->saver);
     tree_disown(manager->tree);
     return agent_run(&config, NULL);
 }
@@ -425,6 +477,7 @@ static void manager_close(struct manager *manager)
     for (size_t i = 0; i < manager->nprograms; i++)
         program_free(manager->programs[i]);
     manager_control_free(manager->control);
+    saver_free(manager->saver);
     host_bootstrap_free(manager->bootstrap);
     local_topology_free(manager->local);
     for (size_t i = 0; i < manager->nviewers; i++)
@@ -451,10 +504,13 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     if (!spec->dry_run) /* which has no threads, and may read topologies that take hwloc's plug-ins */
         topo_prepare();
     manager.loop = ev_default_loop(0);
-    ev_timer_init(&manager.saved_due, manager_on_saved_due, SAVED_PATIENCE, 0);
-    manager.saved_due.data = &manager;
+    ev_timer_init(&manager.end_due, manager_on_end_due, END_PATIENCE, 0);
+    manager.end_due.data = &manager;
     manager.viewers[manager.nviewers++] =
         viewer_new(manager.loop, fd, spec->verbose, &manager_viewer_ops, &manager);
+    if (spec_saves(spec))
+        manager.saver = saver_new(manager.loop, spec, &manager_saver_ops, &manager);
+    viewer_save(manager.viewers[0], manager.saver);
     manager.bootstrap = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &bootstrap_ops, &manager);
     manager.local = local_topology_new(wants_pmix, warm_pmix, &manager);
     manager.tree = tree_new(manager.loop, host_bootstrap_command(manager.bootstrap),

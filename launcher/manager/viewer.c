@@ -7,12 +7,14 @@
 
 #include "base/mem.h"
 #include "launcher/instance/host_lines.h"
+#include "launcher/manager/saver.h"
 
 #define NOTES_TOGETHER 0.2 /* s within which hosts that say the same share a line */
 
 struct viewer {
     struct ev_loop *loop;
-    struct link *link; /* NULL once it is gone */
+    struct link *link;   /* NULL once it is gone */
+    struct saver *saver; /* NULL: nothing is saved */
     bool verbose;
     const struct viewer_ops *ops;
     void *owner;
@@ -24,11 +26,17 @@ struct viewer {
 
 /* ---- what it is shown ---- */
 
+static void viewer_send_frame(struct viewer *viewer, const struct frame *frame)
+{
+    saver_take(viewer->saver, frame);
+    if (viewer->link)
+        link_send(viewer->link, frame);
+}
+
 void viewer_send_text(struct viewer *viewer, enum frame_type type, const char *text)
 {
     struct frame frame = {.type = type, .bytes = text, .len = strlen(text)};
-    if (viewer->link)
-        link_send(viewer->link, &frame);
+    viewer_send_frame(viewer, &frame);
 }
 
 void viewer_note(struct viewer *viewer, const char *text)
@@ -40,14 +48,14 @@ void viewer_show(struct viewer *viewer, const char *text, bool error)
 {
     struct frame frame = {
         .type = FRAME_SHOW, .flags = error ? FRAME_STDERR : 0, .bytes = text, .len = strlen(text)};
-    if (viewer->link)
-        link_send(viewer->link, &frame);
+    viewer_send_frame(viewer, &frame);
 }
 
 void viewer_send(struct viewer *viewer, enum frame_type type, const json_t *value)
 {
-    if (viewer->link)
-        link_send_json(viewer->link, type, 0, 0, value);
+    char *text = json_dumps(value, JSON_COMPACT);
+    viewer_send_text(viewer, type, text ? text : "");
+    free(text);
 }
 
 static void viewer_send_notes(struct viewer *viewer)
@@ -133,10 +141,19 @@ static void viewer_on_terminal(struct viewer *viewer, const struct frame *frame)
     viewer->ops->terminal(viewer->owner, frame);
 }
 
+static void viewer_on_end(struct viewer *viewer, const struct frame *frame)
+{
+    json_t *end = frame_json(frame, NULL);
+    const char *messages = json_string_value(json_object_get(end, "messages"));
+    viewer->ops->end(viewer->owner, (int)json_integer_value(json_object_get(end, "status")),
+                     messages ? messages : "");
+    json_decref(end);
+}
+
 static void (*const orders[])(struct viewer *viewer, const struct frame *frame) = {
     [FRAME_SIGNAL] = viewer_on_signal,     [FRAME_TERMINATE] = viewer_on_terminate,
     [FRAME_STDIN] = viewer_on_stdin,       [FRAME_STDIN_END] = viewer_on_stdin,
-    [FRAME_TERMINAL] = viewer_on_terminal,
+    [FRAME_TERMINAL] = viewer_on_terminal, [FRAME_END] = viewer_on_end,
 };
 
 static void viewer_on_frame(struct link *link, void *arg, const struct frame *frame)
@@ -185,6 +202,11 @@ void viewer_free(struct viewer *viewer)
     host_lines_free(viewer->notes);
     link_free(viewer->link);
     free(viewer);
+}
+
+void viewer_save(struct viewer *viewer, struct saver *saver)
+{
+    viewer->saver = saver;
 }
 
 void viewer_disown(struct viewer *viewer)

@@ -13,6 +13,7 @@
 #include "launcher/tree/link.h"
 
 struct viewer;
+struct saver;
 
 struct viewer_ops { /* `owner` is what viewer_new() was given */
     void (*signal)(void *owner, int number, const char *sender);
@@ -21,6 +22,8 @@ struct viewer_ops { /* `owner` is what viewer_new() was given */
     void (*terminal)(void *owner, const struct frame *frame);
     bool (*takes_input)(void *owner); /* more of it can be passed on */
     void (*room)(void *owner);        /* more can be sent to it */
+    /* Its last word, after viewer_end(): what is to be saved of the end. */
+    void (*end)(void *owner, int status, const char *messages);
     void (*gone)(void *owner);
 };
 
@@ -29,6 +32,9 @@ struct viewer *viewer_new(struct ev_loop *loop, int fd, bool verbose, const stru
                           void *owner);
 void viewer_free(struct viewer *viewer);   /* NULL is fine */
 void viewer_disown(struct viewer *viewer); /* in a forked child: close this copy of the link */
+
+/* What it is shown is saved, too. Borrowed. */
+void viewer_save(struct viewer *viewer, struct saver *saver);
 
 /* To be relayed to; NULL once it is gone. */
 struct link *viewer_link(const struct viewer *viewer);

@@ -30,13 +30,18 @@ struct saved_writer;
 /* Into an open directory (borrowed for as long as the writer is), which holds none yet; all files together have at
  * most `limit` bytes. NULL with a sentence. SIGXFSZ has to be ignored. */
 struct saved_writer *saved_writer_new(int dir, uint64_t limit, struct error *err);
-/* Append a frame. 0, or -1 with a sentence where it cannot be written: saving stops then, and later calls
- * return 0 and only count what is lost. */
+/* Append a frame; many are written at once, at the latest by the next flush. 0, or -1 with a sentence where they cannot
+ * be: saving stops then, and later calls return 0 and only count what is lost. */
 int saved_writer_add(struct saved_writer *writer, const struct frame *frame, struct error *err);
+int saved_writer_flush(struct saved_writer *writer, struct error *err); /* 0 or -1 as above */
+/* Where saving has just stopped: the next frame that was added and is not written. It is valid until the next call. */
+bool saved_writer_unwritten(struct saved_writer *writer, struct frame *frame);
 /* The program is over, with this exit status. */
 void saved_writer_end(struct saved_writer *writer, int status);
 /* Without saved_writer_end() before it, readers say that the end is not known. NULL is fine. */
 void saved_writer_free(struct saved_writer *writer);
+/* In a forked child: close this copy of its files, and with them of the lock. */
+void saved_writer_disown(struct saved_writer *writer);
 
 /* ---- reading ---- */
 

@@ -12,8 +12,9 @@
 #include "launcher/saved/saved_output.h"
 #include "launcher/saved/saved_output_private.h"
 
-#define LIMIT_PARTS 4 /* files that make up a low limit: one is the first, which stays */
-#define RING 4096     /* files whose sizes are kept: a limit may be of so many and no more */
+#define LIMIT_PARTS 4      /* files that make up a low limit: one is the first, which stays */
+#define RING 4096          /* files whose sizes are kept: a limit may be of so many and no more */
+#define BATCH (512u << 10) /* bytes that are written at once: a file system works for each call */
 
 struct saved_writer {
     int dir;
@@ -21,6 +22,7 @@ struct saved_writer {
     int fd;    /* the newest; the same as first at the beginning */
     uint64_t oldest, newest;
     uint64_t size;    /* bytes of the newest */
+    struct buf batch; /* frames that are to be written */
     uint64_t before;  /* bytes of frames in the files before it */
     uint64_t total;   /* bytes of all files that there are */
     uint64_t segment; /* bytes of a file at most */
@@ -28,6 +30,7 @@ struct saved_writer {
     uint32_t *sizes; /* [RING] of older files, by number modulo RING */
     int stopped;     /* errno; 0: it goes on */
     uint64_t lost;
+    size_t given; /* bytes of the frame that saved_writer_unwritten() gave last */
 };
 
 static void saved_file_name(char name[SAVED_NAME_SIZE], uint64_t number)
@@ -132,20 +135,20 @@ static enum frame_type saved_type(enum frame_type type)
     return (enum frame_type)saved;
 }
 
-/* All or nothing: 0, or -1 with errno. */
-static int write_frame(struct saved_writer *writer, const struct frame *frame)
+/* All of the batch, and what follows it, or nothing: 0, or -1 with errno. */
+static int write_batch(struct saved_writer *writer, const unsigned char *header,
+                       const struct frame *frame)
 {
-    unsigned char header[FRAME_HEADER];
-    size_t done = 0, len = FRAME_HEADER + frame->len;
-    struct frame saved = *frame;
-    saved.type = saved_type(frame->type);
-    frame_encode_header(&saved, header);
-    while (done < len) {
-        size_t head = done < FRAME_HEADER ? FRAME_HEADER - done : 0;
-        size_t body = done < FRAME_HEADER ? 0 : done - FRAME_HEADER;
-        struct iovec parts[2] = {{header + FRAME_HEADER - head, head},
-                                 {(char *)(uintptr_t)frame->bytes + body, frame->len - body}};
-        ssize_t n = writev(writer->fd, parts, frame->len > body ? 2 : 1);
+    struct iovec all[3] = {
+        {(char *)(uintptr_t)buf_bytes(&writer->batch), writer->batch.len},
+        {(unsigned char *)(uintptr_t)header, frame ? FRAME_HEADER : 0},
+        {frame ? (char *)(uintptr_t)frame->bytes : NULL, frame ? frame->len : 0}};
+    struct iovec *part = all;
+    size_t len = all[0].iov_len + all[1].iov_len + all[2].iov_len;
+    while (writer->total + len > writer->limit && remove_oldest(writer))
+        ;
+    for (size_t done = 0; done < len;) {
+        ssize_t n = writev(writer->fd, part, (int)(all + 3 - part));
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
@@ -155,56 +158,96 @@ static int write_frame(struct saved_writer *writer, const struct frame *frame)
             return -1;
         }
         done += (size_t)n;
+        for (; part < all + 3 && (size_t)n >= part->iov_len; part++)
+            n -= (ssize_t)part->iov_len;
+        if (part < all + 3) {
+            part->iov_base = (char *)part->iov_base + n;
+            part->iov_len -= (size_t)n;
+        }
     }
     writer->size += len;
     writer->total += len;
+    buf_clear(&writer->batch);
     return 0;
 }
 
-static int saved_writer_stop(struct saved_writer *writer, size_t len, struct error *err)
+static int saved_writer_stop(struct saved_writer *writer, struct error *err)
 {
     writer->stopped = errno;
-    writer->lost = len;
+    writer->lost = writer->batch.len;
     set_field(writer, SAVED_FIELD_LOST, writer->lost);
     set_field(writer, SAVED_FIELD_STOPPED, (uint64_t)writer->stopped);
     return error_set(err, "output is not saved any more: %s", strerror(writer->stopped));
 }
 
+int saved_writer_flush(struct saved_writer *writer, struct error *err)
+{
+    if (writer->stopped || !writer->batch.len || write_batch(writer, NULL, NULL) == 0)
+        return 0;
+    return saved_writer_stop(writer, err);
+}
+
 int saved_writer_add(struct saved_writer *writer, const struct frame *frame, struct error *err)
 {
+    unsigned char header[FRAME_HEADER];
+    struct frame saved = *frame;
     size_t len = FRAME_HEADER + frame->len;
     if (writer->stopped) {
         writer->lost += len;
         return 0;
     }
-    bool fits = writer->size + len <= writer->segment || writer->size == SAVED_HEADER;
-    if (!fits && begin_file(writer) < 0)
-        return saved_writer_stop(writer, len, err);
-    while (writer->total + len > writer->limit && remove_oldest(writer))
-        ;
-    if (write_frame(writer, frame) < 0)
-        return saved_writer_stop(writer, len, err);
-    return 0;
+    saved.type = saved_type(frame->type);
+    frame_encode_header(&saved, header);
+    uint64_t used = writer->size + writer->batch.len;
+    bool fits = used + len <= writer->segment || used == SAVED_HEADER;
+    bool goes_on = fits || (write_batch(writer, NULL, NULL) == 0 && begin_file(writer) == 0);
+    bool waits = writer->batch.len + len < BATCH;
+    if (goes_on && !waits && write_batch(writer, header, frame) == 0)
+        return 0;
+    int why = errno;
+    buf_add(&writer->batch, header, FRAME_HEADER);
+    buf_add(&writer->batch, frame->bytes, frame->len);
+    errno = why;
+    return goes_on && waits ? 0 : saved_writer_stop(writer, err);
+}
+
+bool saved_writer_unwritten(struct saved_writer *writer, struct frame *frame)
+{
+    buf_consume(&writer->batch, writer->given);
+    writer->given = 0;
+    if (!writer->stopped || frame_decode(&writer->batch, frame, NULL) <= 0)
+        return false;
+    frame->type = saved_types[frame->type];
+    writer->given = FRAME_HEADER + frame->len;
+    return true;
 }
 
 void saved_writer_end(struct saved_writer *writer, int status)
 {
+    saved_writer_flush(writer, NULL);
     if (writer->stopped)
         set_field(writer, SAVED_FIELD_LOST, writer->lost);
     set_field(writer, SAVED_FIELD_STATUS, (uint64_t)status);
     set_field(writer, SAVED_FIELD_ENDED, 1);
 }
 
-void saved_writer_free(struct saved_writer *writer)
+void saved_writer_disown(struct saved_writer *writer)
 {
-    if (!writer)
-        return;
-    if (writer->stopped)
-        set_field(writer, SAVED_FIELD_LOST, writer->lost);
     if (writer->fd >= 0 && writer->fd != writer->first)
         close(writer->fd);
     if (writer->first >= 0)
         close(writer->first);
+}
+
+void saved_writer_free(struct saved_writer *writer)
+{
+    if (!writer)
+        return;
+    saved_writer_flush(writer, NULL);
+    if (writer->stopped)
+        set_field(writer, SAVED_FIELD_LOST, writer->lost);
+    saved_writer_disown(writer);
+    buf_free(&writer->batch);
     free(writer->sizes);
     free(writer);
 }

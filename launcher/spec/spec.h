@@ -151,7 +151,7 @@ struct spec {
 
 struct spec *spec_new(void); /* defaults; no parts */
 void spec_free(struct spec *spec);
-/* Its output is saved from the first byte, by a front end in the background. */
+/* Its output is saved from the first byte. */
 static inline bool spec_saves(const struct spec *spec)
 {
     return spec->detach || spec->on_disconnect == SPEC_DISCONNECT_CONTINUE;

@@ -81,10 +81,11 @@ enum frame_type {
     FRAME_SHOW,     /* text; flags: FRAME_STDERR */
     FRAME_PROGRESS, /* JSON: of a start that takes long, how many hosts of how many were reached, and
                        which are missing; whatever is shown next takes its place */
-    FRAME_SAVE,     /* text: a program's directory, where output is saved from now on */
-    FRAME_MAPPED,   /* JSON: program, ntasks, hosts, taskmap */
-    FRAME_RUNS,     /* the first tasks of a detached program are all started */
-    FRAME_END,      /* bulk; JSON: status, messages */
+    FRAME_SAVE, /* text: a program's directory, where output is saved from now on; without bytes: it
+                       cannot be saved any more, and is sent */
+    FRAME_MAPPED, /* JSON: program, ntasks, hosts, taskmap */
+    FRAME_RUNS,   /* the first tasks of a detached program are all started */
+    FRAME_END,    /* bulk; JSON: status, messages. Back from the front end: what is saved of it */
     /* between the manager and who connects to its control socket */
     FRAME_CONTROL, /* JSON: a request, see launcher/protocol/control_request.h; and its answer */
     FRAME_NTYPES

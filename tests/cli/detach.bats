@@ -130,6 +130,19 @@ tprun: 1 other task was ended by tprun then"
 after"
 }
 
+@test "--on-disconnect=continue: that the manager was killed is told at the terminal" {
+    local pid
+    start "$TPRUN" --on-disconnect=continue sh -c 'echo before; exec sleep 60'
+    wait_for 5 lines_are out 1
+    for pid in $(marked); do
+        [ "$(cat "/proc/$pid/comm")" != tprun-manager ] || kill -KILL "$pid"
+    done
+    finish
+    [ "$status" = 1 ]
+    equal "$(cat out)" before
+    has_line "$(cat err)" "tprun: the manager of this run is gone *"
+}
+
 @test "--on-disconnect=continue: signals reach the tasks" {
     start "$TPRUN" --on-disconnect=continue sh -c 'trap "echo usr1; exit 6" USR1; echo ready
         while :; do sleep 0.05; done'

@@ -63,7 +63,7 @@ static struct saved_reader *new_reader(void)
 static int try_add(struct saved_writer *writer, uint32_t rank, const void *bytes, size_t len)
 {
     struct frame frame = {.type = FRAME_OUTPUT, .rank = rank, .bytes = bytes, .len = len};
-    return saved_writer_add(writer, &frame, NULL);
+    return saved_writer_add(writer, &frame, NULL) < 0 ? -1 : saved_writer_flush(writer, NULL);
 }
 
 static void add_text(struct saved_writer *writer, uint32_t rank, const char *text)
@@ -304,6 +304,8 @@ static void test_a_full_disk_stops_saving_once_and_readers_are_told_what_is_lost
     setrlimit(RLIMIT_FSIZE, &small);
     for (int i = 0; i < 20; i++) {
         int rc = saved_writer_add(writer, &frame, &err);
+        if (rc == 0)
+            rc = saved_writer_flush(writer, &err);
         failed += rc < 0;
         saved += rc == 0 && !failed;
     }
@@ -321,6 +323,66 @@ static void test_a_full_disk_stops_saving_once_and_readers_are_told_what_is_lost
     assert_int_equal(item.dropped, (uint64_t)(21 - saved) * (FRAME_HEADER + sizeof(text)));
     assert_int_equal(saved_reader_next(reader, &item, NULL), SAVED_END);
     assert_int_equal(item.status, 3);
+    saved_reader_free(reader);
+}
+
+static void test_many_frames_are_written_at_once_and_in_their_order(void **state)
+{
+    static char large[600 << 10];
+    struct saved_writer *writer = new_writer(LIMIT);
+    struct frame frame = {.type = FRAME_OUTPUT};
+    (void)state;
+    struct saved_reader *reader = new_reader();
+    for (frame.rank = 0; frame.rank < 5; frame.rank++) {
+        frame.bytes = frame.rank == 3 ? large : "small\n";
+        frame.len = frame.rank == 3 ? sizeof(large) : 6;
+        assert_int_equal(saved_writer_add(writer, &frame, NULL), 0);
+        if (frame.rank < 3)
+            expect_result(reader, SAVED_WAIT);
+    }
+    for (uint32_t rank = 0; rank < 3; rank++)
+        expect_text(reader, rank, "small\n");
+    expect_result(reader, SAVED_FRAME);
+    expect_result(reader, SAVED_WAIT);
+    assert_int_equal(saved_writer_flush(writer, NULL), 0);
+    expect_text(reader, 4, "small\n");
+    for (frame.rank = 0; frame.rank < 100000; frame.rank++)
+        assert_int_equal(saved_writer_add(writer, &frame, NULL), 0);
+    for (uint32_t rank = 0; rank < 75000; rank++)
+        expect_text(reader, rank, "small\n"); /* not all wait */
+    saved_writer_free(writer);
+    saved_reader_free(reader);
+}
+
+static void test_what_is_not_written_when_the_disk_is_full_is_given_back(void **state)
+{
+    struct rlimit before, small;
+    struct frame frame = {.type = FRAME_NOTE, .bytes = "text", .len = 4}, back;
+    static char large[600 << 10];
+    uint32_t rank = 0;
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 1000;
+    struct saved_writer *writer = new_writer(LIMIT);
+    setrlimit(RLIMIT_FSIZE, &small);
+    for (frame.rank = 0; frame.rank < 10; frame.rank++)
+        assert_int_equal(saved_writer_add(writer, &frame, NULL), 0);
+    assert_false(saved_writer_unwritten(writer, &back));
+    frame.bytes = large;
+    frame.len = sizeof(large);
+    assert_int_equal(saved_writer_add(writer, &frame, NULL), -1);
+    setrlimit(RLIMIT_FSIZE, &before);
+    for (; saved_writer_unwritten(writer, &back); rank++) {
+        assert_int_equal(back.type, FRAME_NOTE);
+        assert_int_equal(back.rank, rank);
+        assert_int_equal(back.len, rank < 10 ? 4u : sizeof(large));
+    }
+    assert_int_equal(rank, 11);
+    saved_writer_free(writer);
+    struct saved_reader *reader = new_reader();
+    expect_result(reader, SAVED_STOPPED);
     saved_reader_free(reader);
 }
 
@@ -380,6 +442,8 @@ int main(void)
         WITH_FILES(test_a_reader_that_is_overtaken_goes_on_with_what_is_left),
         WITH_FILES(test_a_frame_that_is_longer_than_a_file_has_a_file_of_its_own),
         WITH_FILES(test_a_full_disk_stops_saving_once_and_readers_are_told_what_is_lost),
+        WITH_FILES(test_many_frames_are_written_at_once_and_in_their_order),
+        WITH_FILES(test_what_is_not_written_when_the_disk_is_full_is_given_back),
         WITH_FILES(test_files_that_are_missing_or_foreign_are_told),
         WITH_FILES(test_who_passes_over_what_there_is_reads_what_comes),
     };
