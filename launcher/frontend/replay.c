@@ -7,7 +7,8 @@
 #include "base/mem.h"
 
 #define PIECE (1u << 20) /* bytes that are taken in one turn of the loop */
-#define LOOK 1.0         /* s after which it is looked again, whatever the kernel tells */
+#define FLOWS 0.005 /* s until it is looked again where there was something: not at every write */
+#define LOOK 1.0    /* s after which it is looked again, whatever the kernel tells */
 
 struct replay {
     struct ev_loop *loop;
@@ -44,11 +45,11 @@ static void replay_on_more(struct ev_loop *loop, ev_io *io, int events)
     replay_next_turn(replay, 0);
 }
 
-static void replay_wait(struct replay *replay)
+static void replay_wait(struct replay *replay, bool flows)
 {
     int fd = saved_reader_fd(replay->reader);
-    replay_next_turn(replay, LOOK);
-    if (fd < 0)
+    replay_next_turn(replay, flows ? FLOWS : LOOK);
+    if (flows || fd < 0)
         return;
     ev_io_init(&replay->more, replay_on_more, fd, EV_READ);
     replay->more.data = replay;
@@ -84,7 +85,7 @@ static void replay_on_turn(struct ev_loop *loop, ev_timer *timer, int events)
             replay_missing(replay, &item, result == SAVED_DROPPED); /* may free it */
             return;
         } else if (result == SAVED_WAIT && replay->follow) {
-            replay_wait(replay);
+            replay_wait(replay, taken > 0);
             return;
         } else { /* may free it */
             int status = result == SAVED_END    ? item.status
