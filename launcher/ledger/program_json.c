@@ -4,8 +4,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/mem.h"
-
 static json_t *time_or_null(double time)
 {
     return time > 0 ? json_real(time) : json_null();
@@ -24,47 +22,6 @@ json_t *program_to_json(const char *id, const struct program_record *record)
                         over && record->status >= 0 ? json_integer(record->status) : json_null());
     json_object_set_new(value, "reason", json_string(record->reason ? record->reason : ""));
     return value;
-}
-
-static bool read_count(const json_t *value, const char *key, uint32_t *count)
-{
-    const json_t *number = json_object_get(value, key);
-    json_int_t is = json_integer_value(number);
-    *count = (uint32_t)is;
-    return json_is_integer(number) && is >= 0 && is <= UINT32_MAX;
-}
-
-static bool read_state(const json_t *value, enum record_state *state)
-{
-    const char *name = json_string_value(json_object_get(value, "state"));
-    for (*state = RECORD_EMPTY; name && *state <= RECORD_COMPLETE; ++*state)
-        if (strcmp(name, record_state_name(*state)) == 0)
-            return true;
-    return false;
-}
-
-struct program_record *program_from_json(const json_t *value)
-{
-    struct program_record *record = program_record_new(false);
-    const char *id = json_string_value(json_object_get(value, "id"));
-    const json_t *status = json_object_get(value, "status");
-    json_t *command = json_object_get(value, "command");
-    bool good = id && read_count(value, "ntasks", &record->ntasks) &&
-                read_count(value, "nnodes", &record->nnodes) && read_state(value, &record->state);
-    record->is_lost = json_is_true(json_object_get(value, "lost"));
-    record->t_new = json_number_value(json_object_get(value, "t_new"));
-    record->t_start = json_number_value(json_object_get(value, "t_start"));
-    record->t_end = json_number_value(json_object_get(value, "t_end"));
-    if (json_is_integer(status))
-        record->status = (int)(json_integer_value(status) & 255);
-    if (json_is_array(command))
-        record->command = json_incref(command);
-    record->id = mem_copy_text(id);
-    record->reason = mem_copy_text(json_string_value(json_object_get(value, "reason")));
-    if (good)
-        return record;
-    program_record_free(record);
-    return NULL;
 }
 
 /* ---- tasks ---- */

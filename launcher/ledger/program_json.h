@@ -16,9 +16,6 @@
 /* As above; new reference. */
 json_t *program_to_json(const char *id, const struct program_record *record);
 
-/* The record that such JSON was made of, without tasks, groups and is_left. NULL where the JSON is malformed. */
-struct program_record *program_from_json(const json_t *value);
-
 /* Add "taskmap" (RFC 34) and "nodes" [{"id", "host"}] of the first task group, "groups" of all if there are more
  * than one, and "tasks", for each {"rank", "node", "local_rank", "app", "cpus", "gpus", "host", "pid", "state",
  * "status", "signal", "t_start", "t_end", "maxrss_kib", "utime", "stime"}: as the kernel had them. The record has

@@ -4,7 +4,7 @@
  *     $XDG_STATE_HOME/tprun, else ~/.local/state/tprun
  *         NAME@HOST/            an instance, by the name of its directory, and where that was
  *             17/               a program: spec.json, R.json, slots.json, events; saved output
- *             index-1           what a list shows of each (state_index.h)
+ *             index-2           what a list shows of each (state_index.h)
  *
  * All is mode 0700 and the user's own. It may be on a slow file system: no run waits for it. A context
  * appears whole, by a rename. STATE_MAX_AGE and STATE_MAX_COUNT keep it bounded.

@@ -2,6 +2,7 @@
 #include "launcher/ledger/state_index.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,26 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "launcher/ledger/private_directory.h"
-#include "launcher/ledger/program_json.h"
 
 #define INDEX_MAX (256u << 20) /* bytes of the file */
 #define INDEX_SURPLUS 1000     /* lines that hold for nothing, and may stay in any case */
 #define INDEX_DRAFT ".new-index-%ld"
 
+/* What stands in a line behind the inode, in this order; then reason and command as JSON. */
+enum index_number {
+    INDEX_LOST,
+    INDEX_STATUS,
+    INDEX_NTASKS,
+    INDEX_NNODES,
+    INDEX_NEW, /* times are in microseconds */
+    INDEX_START,
+    INDEX_END,
+    INDEX_NUMBERS
+};
+#define INDEX_NO_STATUS 256
+
 struct state_index_line { /* borrowed from the bytes of the index */
-    const char *name, *json;
+    const char *name, *rest;
     uint64_t inode;
     bool is_used;
 };
@@ -38,15 +51,25 @@ struct state_index {
 
 /* ---- writing ---- */
 
+static unsigned long long index_microseconds(double seconds)
+{
+    return seconds > 0 && seconds < 1e12 ? (unsigned long long)llround(seconds * 1e6) : 0;
+}
+
 void state_index_encode(struct buf *lines, const char *name, uint64_t inode,
                         const struct program_record *record)
 {
-    json_t *value = program_to_json(record->id ? record->id : name, record);
-    char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(16));
+    json_t *command = json_is_array(record->command) ? record->command : NULL;
+    json_t *texts = json_pack("[s, O?]", record->reason ? record->reason : "", command);
+    char *text = json_dumps(texts, JSON_COMPACT);
     if (text)
-        buf_printf(lines, "%s %llu %s\n", name, (unsigned long long)inode, text);
+        buf_printf(lines, "%s %llu %d %d %u %u %llu %llu %llu %s\n", name,
+                   (unsigned long long)inode, record->is_lost,
+                   record->status < 0 ? INDEX_NO_STATUS : record->status & 255, record->ntasks,
+                   record->nnodes, index_microseconds(record->t_new),
+                   index_microseconds(record->t_start), index_microseconds(record->t_end), text);
     free(text);
-    json_decref(value);
+    json_decref(texts);
 }
 
 void state_index_append(int state, const struct buf *lines)
@@ -71,7 +94,7 @@ static void rewrite(struct state_index *index)
     for (uint32_t i = 0; i < index->by_name.count; i++)
         if (index->lines[i].is_used)
             buf_printf(&lines, "%s %llu %s\n", index->lines[i].name,
-                       (unsigned long long)index->lines[i].inode, index->lines[i].json);
+                       (unsigned long long)index->lines[i].inode, index->lines[i].rest);
     buf_add(&lines, buf_bytes(&index->added), index->added.len);
     snprintf(draft, sizeof(draft), INDEX_DRAFT, (long)getpid());
     int fd = openat(index->state, draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -92,7 +115,7 @@ static const char *name_of_line(const void *owner, uint32_t number)
     return ((const struct state_index *)owner)->lines[number].name;
 }
 
-/* The line is "NAME INODE JSON"; its blanks become ends of texts. */
+/* The name in the bytes gets an end. */
 static void add_index_line(struct state_index *index, char *text)
 {
     struct state_index_line line = {.name = text};
@@ -101,7 +124,7 @@ static void add_index_line(struct state_index *index, char *text)
     index->nlines++;
     if (!digits || inode[1 + digits] != ' ')
         return;
-    line.json = inode + 1 + digits + 1;
+    line.rest = inode + 1 + digits + 1;
     *inode = '\0';
     uint32_t count = index->by_name.count;
     uint32_t number = hash_table_intern_text(&index->by_name, text, name_of_line, index);
@@ -152,11 +175,44 @@ const struct state_index_line *state_index_find(struct state_index *index, const
     return line;
 }
 
+/* NULL: the line is damaged; else where the JSON begins. */
+static const char *read_index_numbers(const char *at, uint64_t numbers[INDEX_NUMBERS])
+{
+    for (int i = 0; i < INDEX_NUMBERS; i++) {
+        size_t digits = number_read(at, NULL, UINT64_MAX - 2, &numbers[i]);
+        if (!digits || at[digits] != ' ')
+            return NULL;
+        at += digits + 1;
+    }
+    bool good = numbers[INDEX_LOST] <= 1 && numbers[INDEX_STATUS] <= INDEX_NO_STATUS &&
+                numbers[INDEX_NTASKS] <= UINT32_MAX && numbers[INDEX_NNODES] <= UINT32_MAX;
+    return good ? at : NULL;
+}
+
 struct program_record *state_index_record(const struct state_index_line *line)
 {
-    json_t *value = json_loads(line->json, 0, NULL);
-    struct program_record *record = program_from_json(value);
-    json_decref(value);
+    uint64_t numbers[INDEX_NUMBERS];
+    const char *rest = read_index_numbers(line->rest, numbers);
+    json_t *texts = rest ? json_loads(rest, 0, NULL) : NULL;
+    const char *reason = json_string_value(json_array_get(texts, 0));
+    json_t *command = json_array_get(texts, 1);
+    struct program_record *record = NULL;
+    if (reason && (json_is_array(command) || json_is_null(command))) {
+        record = program_record_new(false);
+        record->state = RECORD_COMPLETE;
+        record->is_lost = numbers[INDEX_LOST];
+        record->status = numbers[INDEX_STATUS] == INDEX_NO_STATUS ? -1 : (int)numbers[INDEX_STATUS];
+        record->ntasks = (uint32_t)numbers[INDEX_NTASKS];
+        record->nnodes = (uint32_t)numbers[INDEX_NNODES];
+        record->t_new = (double)numbers[INDEX_NEW] / 1e6;
+        record->t_start = (double)numbers[INDEX_START] / 1e6;
+        record->t_end = (double)numbers[INDEX_END] / 1e6;
+        record->id = mem_copy_text_n(line->name, strcspn(line->name, "."));
+        record->reason = mem_copy_text(reason);
+        if (json_is_array(command))
+            record->command = json_incref(command);
+    }
+    json_decref(texts);
     return record;
 }
 

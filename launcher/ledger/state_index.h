@@ -1,7 +1,10 @@
 /*
  * state_index - what a list shows of each context that is kept of an instance, in one file beside them:
  *
- *     17 262501 {"id":"17","state":"complete",...}     name, inode of its directory, and program_json.h
+ *     17 262501 0 3 4 1 1770000000100000 ... ["",["./app"]]
+ *
+ * name, inode of its directory, whether it is lost, status, tasks, nodes, when it was new, started and ended, reason and
+ * command. Many are read for one list, so most is no JSON.
  *
  * The directories are what counts. A line holds for the one of its name and inode, the last of several. Where there
  * is no such line the log is read, and a line is added. So the file may be cut, lack lines or be removed at any time,
@@ -15,12 +18,12 @@
 #include "base/buf.h"
 #include "launcher/ledger/program_record.h"
 
-#define STATE_INDEX_FILE "index-1"
+#define STATE_INDEX_FILE "index-2"
 
 struct state_index;
 struct state_index_line;
 
-/* Append the line of a context. */
+/* Append the line of a context, which is complete. */
 void state_index_encode(struct buf *lines, const char *name, uint64_t inode,
                         const struct program_record *record);
 /* Append lines to the file, which is made where it is missing. */

@@ -263,12 +263,12 @@ with_state() {
 @test "what is listed is the same with the index of what is kept, and without" {
     for i in 1 2 3; do run tprun sh -c "exit $i"; done
     tpctl list -a --format=json >moved
-    [ "$(wc -l <"$(STATE)/index-1")" = 3 ]
+    [ "$(wc -l <"$(STATE)/index-2")" = 3 ]
     tpctl reap 2
     tpctl list -a --format=json >indexed
-    rm "$(STATE)/index-1"
+    rm "$(STATE)/index-2"
     tpctl list -a --format=json >made
-    [ "$(wc -l <"$(STATE)/index-1")" = 2 ]
+    [ "$(wc -l <"$(STATE)/index-2")" = 2 ]
     equal "$(jq -c '.programs[]' moved | grep -v '"id":"2"')" "$(jq -c '.programs[]' indexed)"
     equal "$(cat indexed)" "$(cat made)"
     # without a look at the logs
