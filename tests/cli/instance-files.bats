@@ -122,7 +122,7 @@ END
     start "$TPRUN" sleep 60
     wait_for 10 test -S "$(instance)/programs/4/control"
     rm -rf "$(instance)"/completed "$(instance)"/saved/* "$(instance)"/topologies.json
-    rm -rf "$(STATE)"/index-1 "$(STATE)"/2/output.* "$(STATE)"/3 "$XDG_STATE_HOME"/tprun/.limited
+    rm -rf "$(STATE)"/index-2 "$(STATE)"/2/output.* "$(STATE)"/3 "$XDG_STATE_HOME"/tprun/.limited
     run -0 --separate-stderr tpctl list -a --format=json
     equal "$stderr" ''
     equal "$(jq -r '.programs[] | "\(.id) \(.state)"' <<<"$output")" $'1 complete\n2 complete\n4 running'
