@@ -1,7 +1,7 @@
 # Tests; tests/check runs everything there is, these included.
 AM_CPPFLAGS += -DTEST_DATA_DIR='"$(abs_top_srcdir)/tests/data"'
 EXTRA_DIST += tests/README.md tests/apps tests/apps.d tests/bench/nothing.c tests/bench/pmibench.c \
-    tests/bench/pmixbench.c tests/bench/run tests/bench/spawn-loop.c tests/check tests/cli \
+    tests/bench/pmixbench.c tests/bench/run tests/bench/spawn-loop.c tests/bench/whole-time.c tests/check tests/cli \
     tests/cluster tests/data tests/debian tests/calls tests/layers \
     tests/layers.edges tests/lib tests/matrix \
     tests/mpi4py tests/mpich tests/mpiexec tests/numa tests/openpmix tests/programs tests/setup
@@ -305,7 +305,7 @@ tests_unit_test_map_strings_SOURCES = tests/unit/test-map-strings.c tests/unit/r
 tests_unit_test_layout_random_SOURCES = tests/unit/test-layout-random.c tests/unit/random-world.c $(PLAIN_LAMA)
 endif HAVE_CMOCKA
 
-noinst_PROGRAMS += tests/scale/ledger-storm tests/bench/layout tests/bench/pool-time
+noinst_PROGRAMS += tests/scale/ledger-storm tests/scale/stand-in-agent tests/bench/layout tests/bench/pool-time
 # Through the libraries, and no wrapper scripts: they spawn themselves.
 noinst_PROGRAMS += tests/steps/libpmi-steps tests/steps/libpmi2-steps
 tests_steps_libpmi_steps_LDADD = libpmi.la
