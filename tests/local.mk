@@ -117,6 +117,7 @@ check_PROGRAMS += \
     tests/unit/test-scheduling-ranks \
     tests/unit/test-scheduling \
     tests/unit/test-saved-output \
+    tests/unit/test-saver \
     tests/unit/test-scratch-directory \
     tests/unit/test-search \
     tests/unit/test-service-names \
@@ -230,6 +231,7 @@ tests_unit_test_outcome_LDADD = $(UNIT_LIBS)
 tests_unit_test_output_files_LDADD = $(UNIT_LIBS)
 tests_unit_test_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_saved_output_LDADD = $(UNIT_LIBS)
+tests_unit_test_saver_LDADD = $(UNIT_LIBS)
 tests_unit_test_login_session_LDADD = $(UNIT_LIBS)
 tests_unit_test_pending_requests_LDADD = $(UNIT_LIBS)
 tests_unit_test_picture_LDADD = $(UNIT_LIBS)
