@@ -50,6 +50,20 @@ static const struct option *option_named(const char *key, struct error *err)
     return option;
 }
 
+/* Where the value of an option is from that was not given. */
+static const char *why_not_given(const char *name)
+{
+    static const char *const inherited[] = {"chdir", "env", "rlimit", "umask"};
+    static const char *const found[] = {"hostfile", "hosts", "resources"};
+    for (size_t i = 0; i < sizeof(inherited) / sizeof(inherited[0]); i++)
+        if (strcmp(name, inherited[i]) == 0)
+            return "the caller's";
+    for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++)
+        if (strcmp(name, found[i]) == 0)
+            return "those of the program or the batch job around it, or this machine";
+    return "the default";
+}
+
 static int why(struct method_call *call, const struct found_program *program, const char *key,
                struct error *err)
 {
@@ -68,8 +82,7 @@ static int why(struct method_call *call, const struct found_program *program, co
         hits++;
     }
     if (spec && !hits)
-        fprintf(call->out, "--%s was not given: the default, or what the caller had\n",
-                asked->name);
+        fprintf(call->out, "--%s was not given: %s\n", asked->name, why_not_given(asked->name));
     int rc = spec ? 0
                   : error_set(err, "what was asked for in program %s is not known any more",
                               found_program_id(program));

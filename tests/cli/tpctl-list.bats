@@ -73,7 +73,9 @@ until_runs() { wait_for 5 eval "[ \"\$(tpctl list --format=json | jq -r '.progra
 --map-by socket (part 1)    command line
 --map-by core (part 2)    $PWD/site.conf, line 1"
     equal "$(tpctl info --why=--oversubscribe 1 | head -1)" "--oversubscribe (part 1)    TPRUN_OPTIONS"
-    equal "$(tpctl info --why bind_to 1)" "--bind-to was not given: the default, or what the caller had"
+    equal "$(tpctl info --why bind_to 1)" "--bind-to was not given: the default"
+    equal "$(tpctl info --why umask 1)" "--umask was not given: the caller's"
+    equal "$(tpctl info --why resources 1)" "--resources was not given: those of the program or the batch job around it, or this machine"
     equal "$(tpctl info --why -n 1 | head -1)" "$(tpctl info --why ntasks 1 | head -1)"
     run -2 --separate-stderr tpctl info --why task 1
     equal "${stderr%%$'\n'*}" "tpctl: --why task: tprun has no such option ('tprun --help options' lists them)"
