@@ -253,6 +253,12 @@ void line_writer_flush(struct line_writer *dest)
     nonblocking_writer_flush(&dest->sink);
 }
 
+void line_writer_drop(struct line_writer *dest)
+{
+    nonblocking_writer_drop(&dest->sink);
+    line_writer_end_all(dest);
+}
+
 void line_writer_free(struct line_writer *dest)
 {
     struct dest_waiter *waiter;

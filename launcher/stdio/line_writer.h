@@ -73,6 +73,8 @@ void line_writer_typed(struct line_writer *dest);
 bool line_writer_busy(const struct line_writer *dest);
 /* Print all that waits, unfinished or not, and write the queue, blocking. */
 void line_writer_flush(struct line_writer *dest);
+/* What waits is dropped, and what comes: sink.error is set. */
+void line_writer_drop(struct line_writer *dest);
 void line_writer_free(struct line_writer *dest);
 
 #endif

@@ -194,6 +194,12 @@ void nonblocking_writer_flush(struct nonblocking_writer *sink)
     }
 }
 
+void nonblocking_writer_drop(struct nonblocking_writer *sink)
+{
+    nonblocking_writer_close(sink);
+    sink_fail(sink, EPIPE);
+}
+
 void nonblocking_writer_free(struct nonblocking_writer *sink)
 {
     nonblocking_writer_close(sink);

@@ -66,6 +66,8 @@ void nonblocking_writer_put_raw(struct nonblocking_writer *sink, const char *byt
                                 size_t taken);
 /* Write the queue, waiting as long as it takes. */
 void nonblocking_writer_flush(struct nonblocking_writer *sink);
+/* What is queued is dropped, and what comes: that is an error. */
+void nonblocking_writer_drop(struct nonblocking_writer *sink);
 void nonblocking_writer_free(struct nonblocking_writer *sink);
 
 #endif

@@ -314,6 +314,29 @@ double output_idle(int fd, const char *template)
     return !template && isatty(fd) ? OUTPUT_IDLE_TERMINAL : OUTPUT_IDLE;
 }
 
+static void output_drop(struct output *output, bool descriptors)
+{
+    struct file *file, *next;
+    for (file = TAILQ_FIRST(&output->files.all); file; file = next) {
+        next = TAILQ_NEXT(file, next);
+        if (file->descriptor != descriptors)
+            continue;
+        file->told = true;
+        line_writer_drop(&file->dest);
+        output_tell(output, file);
+    }
+}
+
+void output_keep_files(struct output *output)
+{
+    output_drop(output, true);
+}
+
+void output_keep_descriptors(struct output *output)
+{
+    output_drop(output, false);
+}
+
 size_t output_pending(const struct output *output)
 {
     return output->pending;

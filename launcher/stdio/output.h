@@ -105,6 +105,11 @@ void output_set_raw_terminal(struct output *output, bool raw);
  * end, in seconds: a prompt is to be seen soon on a terminal, and lines in a file are whole. */
 double output_idle(int fd, const char *template);
 
+/* After fork() one of the two processes writes files, and the other what it was born with: what waits for the rest is
+ * dropped, and what comes. `drained` is called for it, and nothing else. */
+void output_keep_files(struct output *output);
+void output_keep_descriptors(struct output *output);
+
 size_t output_pending(const struct output *output);
 /* Write what is left now, blocking; at the end of a run. */
 void output_flush(struct output *output);

@@ -281,6 +281,40 @@ static void test_files_give_descriptors_back_when_there_are_none(void **state)
     check_file(world, "3.out", "b\n");
 }
 
+/* With tee all goes to both. Rank 0 is inside a line, and rank 1 waits. */
+static void test_of_two_processes_one_keeps_files_and_one_descriptors(void **state)
+{
+    struct world *world = *state;
+    for (int files = 0; files < 2; files++) {
+        char *path = mem_format("%s/kept.%d", world->dir, files);
+        world->config.templates[0] = path;
+        world->config.tee = true;
+        world->drained = 0;
+        world_start_file(world);
+        world_say(world, 0, OUTPUT_STDOUT, "par", true);
+        world_say(world, 1, OUTPUT_STDOUT, "x\n", false);
+        if (files)
+            output_keep_files(world->output);
+        else
+            output_keep_descriptors(world->output);
+        world_say(world, 0, OUTPUT_STDOUT, "t\n", false);
+        char *written = text_of_path(path), *shown = text_of(world->sink);
+        assert_string_equal(written, files ? "part\nx\n" : "par");
+        assert_string_equal(shown, files ? "par" : "part\nx\n");
+        assert_int_equal(output_pending(world->output), 0);
+        assert_int_equal(world->drained, 2 * 7);
+        assert_int_equal(world->failed + world->closed[0], 0);
+        output_free(world->output);
+        world->output = NULL;
+        world_restore(world);
+        close(world->sink);
+        world->sink = -1;
+        free(shown);
+        free(written);
+        free(path);
+    }
+}
+
 #define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
 
 int main(void)
@@ -301,6 +335,7 @@ int main(void)
         WORLD_TEST(test_more_files_than_descriptors_are_written_in_turns),
         WORLD_TEST(test_a_file_where_somebody_waits_is_not_closed),
         WORLD_TEST(test_files_give_descriptors_back_when_there_are_none),
+        WORLD_TEST(test_of_two_processes_one_keeps_files_and_one_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
