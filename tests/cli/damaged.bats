@@ -117,7 +117,8 @@ says_at_most() { # LINES COMMAND...
             esac
             echo "$file is $how"
             says_at_most 2 tprun --no-wait -n 1 --bind-to core sh -c ': >started'
-            [ ! -e started ] && [ "$status" != 0 ]
+            [ ! -e started ]
+            [ "$status" != 0 ]
             says_at_most 2 tpctl list -a
             if [ -e aside ]; then mv aside "$instance/$file"; else cp -p "whole/$file" "$instance/$file"; fi
         done
@@ -127,8 +128,8 @@ says_at_most() { # LINES COMMAND...
         : >"$instance/$file"
         rm -f "$instance/claims"
         says_at_most 2 tprun --no-wait -n 1 --bind-to core sh -c ': >started'
-        echo "$stderr"
-        [ ! -e started ] && [ "$status" != 0 ]
+        [ ! -e started ]
+        [ "$status" != 0 ]
         cp -p "whole/$file" "$instance/$file"
     done
     run -0 --separate-stderr tpctl terminate 1 || { echo "$stderr"; return 1; }

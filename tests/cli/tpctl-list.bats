@@ -183,7 +183,9 @@ $file/3"
             if [ "$1" = signal ]; then set -- signal "$id" USR1; else set -- "$@" "$id"; fi
             run --separate-stderr tpctl "$@"
             [[ $status = [23] ]] || { echo "status $status: $*"; return 1; }
-            [ -z "$output" ] && [[ $stderr = "tpctl: "* ]] && [[ $stderr != *$'\x1b'* ]]
+            [ -z "$output" ]
+            [[ $stderr = "tpctl: "* ]]
+            [[ $stderr != *$'\x1b'* ]]
             [ "$status" = 2 ] || [ "${#stderr_lines[@]}" = 1 ] || { echo "$*: $stderr"; return 1; }
         done
     done
