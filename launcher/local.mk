@@ -235,6 +235,7 @@ liblauncher_a_SOURCES = \
     launcher/mpiexec/mpiexec_words.c \
     launcher/mpiexec/relay.c launcher/mpiexec/relay.h \
     launcher/mpiexec/singleton.c launcher/mpiexec/singleton.h \
+    launcher/cli/batch_script.c launcher/cli/batch_script.h \
     launcher/cli/check_program.c launcher/cli/check_program.h \
     launcher/cli/command_line.c launcher/cli/command_line.h \
     launcher/cli/option_hints.c launcher/cli/option_hints.h \

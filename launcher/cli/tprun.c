@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "launcher/agent/agent.h"
+#include "launcher/cli/batch_script.h"
 #include "launcher/cli/check_program.h"
 #include "launcher/cli/tprun_options.h"
 #include "launcher/frontend/frontend.h"
@@ -47,7 +48,8 @@ static int tprun_refuse(struct error *err)
     int status = err->kind == ERROR_USAGE ? 2 : 1;
     tprun_complain(error_text(err));
     if (status == 2) {
-        bool foreign = mpiexec_is_name(program_invocation_name);
+        bool foreign = mpiexec_is_name(program_invocation_name) ||
+                       batch_script_is_name(program_invocation_name);
         char *text = mem_format("'%s --help' lists the options",
                                 foreign ? program_invocation_short_name : "tprun");
         tprun_complain(text);
@@ -293,6 +295,17 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
     return action;
 }
 
+/* A script has no PMI of its own, and a terminal where there is one. */
+static int parse_batch(int argc, char *argv[], struct spec *spec, struct error *err)
+{
+    int action = options_parse_batch(argc, argv, spec, err);
+    if (spec->pmi == SPEC_PMI_AUTO)
+        spec->pmi = 0;
+    if (action == OPTIONS_RUN && !spec_saves(spec) && !spec->dry_run)
+        spec->pty |= isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    return action;
+}
+
 static char *version(const char *program)
 {
     char *own = options_version();
@@ -307,7 +320,8 @@ static int start(int argc, char *argv[], int *port)
 {
     struct error err = ERROR_INIT;
     struct spec *spec = spec_new();
-    int action = parse(argc, argv, spec, port, &err);
+    bool batch = batch_script_is_name(argv[0]);
+    int action = batch ? parse_batch(argc, argv, spec, &err) : parse(argc, argv, spec, port, &err);
     if (action < 0 || check_files(spec, &err) < 0 ||
         ((action == OPTIONS_RUN || action == OPTIONS_CHECK) && spec_inherit(spec, &err) < 0)) {
         spec_free(spec);
@@ -317,13 +331,14 @@ static int start(int argc, char *argv[], int *port)
         spec->agent = program_path("tpagent");
     if (action == OPTIONS_RUN)
         return tprun_run(spec);
-    int status = action == OPTIONS_CHECK          ? check(spec)
-                 : action == OPTIONS_HELP         ? tprun_print_and_free(options_help())
-                 : action == OPTIONS_HELP_LAYOUT  ? tprun_print_and_free(options_help_layout())
-                 : action == OPTIONS_HELP_LIST    ? tprun_print_and_free(options_help_list())
-                 : action == OPTIONS_HELP_MPIEXEC ? tprun_print_and_free(mpiexec_help())
-                 : action == OPTIONS_VERSION      ? tprun_print_and_free(version(argv[0]))
-                                                  : print_spec(spec);
+    int status = action == OPTIONS_CHECK           ? check(spec)
+                 : action == OPTIONS_HELP && batch ? tprun_print_and_free(batch_script_help())
+                 : action == OPTIONS_HELP          ? tprun_print_and_free(options_help())
+                 : action == OPTIONS_HELP_LAYOUT   ? tprun_print_and_free(options_help_layout())
+                 : action == OPTIONS_HELP_LIST     ? tprun_print_and_free(options_help_list())
+                 : action == OPTIONS_HELP_MPIEXEC  ? tprun_print_and_free(mpiexec_help())
+                 : action == OPTIONS_VERSION       ? tprun_print_and_free(version(argv[0]))
+                                                   : print_spec(spec);
     spec_free(spec);
     return status;
 }

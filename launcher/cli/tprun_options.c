@@ -11,6 +11,8 @@
 #include "affinity/policy/rankfile.h"
 #include "base/duration.h"
 #include "base/mem.h"
+#include "base/string_list.h"
+#include "launcher/cli/batch_script.h"
 #include "launcher/cli/command_line.h"
 #include "launcher/cli/option_hints.h"
 #include "launcher/options/option.h"
@@ -317,9 +319,30 @@ static int options_fill(const struct options_layer *typed, const struct options_
     return options_check(spec, err) < 0 ? name_origin(spec, err) : target.action;
 }
 
-static int options_read_before(struct options_before *before, struct error *err)
+/* The part's program is the script, and its options come before those that were typed. */
+static char **options_read_script(struct command *typed, struct options_before *before,
+                                  struct error *err)
+{
+    struct command_part *part = &typed->parts[0];
+    if (typed->nparts > 1) {
+        error_set(err,
+                  "\":\": an instance has one initial program, which may start any number of them");
+        return NULL;
+    }
+    char **words = batch_script_words(part->words, part->nwords, &before->defaults, err);
+    part->words = words;
+    for (part->nwords = 0; words && words[part->nwords];)
+        part->nwords++;
+    return words;
+}
+
+/* The words of a script stay with the caller. */
+static int options_read_before(struct options_before *before, struct command *script, char ***words,
+                               struct error *err)
 {
     int rc = option_defaults_read(&before->defaults, err);
+    if (rc == 0 && script)
+        rc = (*words = options_read_script(script, before, err)) ? 0 : -1;
     before->layers = mem_array(before->defaults.count, sizeof(*before->layers));
     for (size_t i = 0; i < before->defaults.count && rc == 0; i++) {
         const struct option_default *line = &before->defaults.lines[i];
@@ -339,19 +362,34 @@ static void options_free_before(struct options_before *before)
     option_defaults_clear(&before->defaults);
 }
 
-int options_parse(int argc, char *const argv[], struct spec *spec, struct error *err)
+static int parse_words(char *const *words, bool batch, struct spec *spec, struct error *err)
 {
     struct options_layer typed = {0};
     struct options_before before = {0};
-    int action = command_scan(argv + (argc > 0), true, &typed.command, err);
+    struct command *script = batch ? &typed.command : NULL;
+    char **script_words = NULL;
+    int action = command_scan(words, true, &typed.command, err);
     if (action == 0 && typed.command.action == OPTIONS_RUN)
-        action =
-            options_read_before(&before, err) < 0 ? -1 : options_fill(&typed, &before, spec, err);
+        action = options_read_before(&before, script, &script_words, err) < 0
+                     ? -1
+                     : options_fill(&typed, &before, spec, err);
     else if (action == 0)
         action = typed.command.action;
     if (action < 0 && err)
         err->kind = ERROR_USAGE;
     command_free(&typed.command);
     options_free_before(&before);
+    string_list_free(script_words);
     return action;
+}
+
+int options_parse(int argc, char *const argv[], struct spec *spec, struct error *err)
+{
+    return parse_words(argv + (argc > 0), false, spec, err);
+}
+
+int options_parse_batch(int argc, char *const argv[], struct spec *spec, struct error *err)
+{
+    spec->initial_program = true;
+    return parse_words(argv + (argc > 0), true, spec, err);
 }

@@ -15,5 +15,7 @@
 /* Fills *spec (from spec_new(); the caller frees it whatever happens). Returns an action, or -1
  * with a sentence of kind ERROR_USAGE that names the option and what would be right. */
 int options_parse(int argc, char *const argv[], struct spec *spec, struct error *err);
+/* The same for tpbatch, whose program is an instance's initial one: see batch_script.h. */
+int options_parse_batch(int argc, char *const argv[], struct spec *spec, struct error *err);
 
 #endif

@@ -14,9 +14,8 @@
 #include "base/shell_words.h"
 #include "base/string_list.h"
 
-/* Takes the origin. */
-static int add_line(struct option_defaults *defaults, char *origin, const char *text,
-                    struct error *err)
+int option_defaults_add(struct option_defaults *defaults, char *origin, const char *text,
+                        struct error *err)
 {
     char **words = shell_words_split(text, err);
     if (!words) {
@@ -40,7 +39,7 @@ static int add_lines(struct option_defaults *defaults, const char *path, char *t
             *end = '\0';
         if (!*line || *line == '#')
             continue;
-        if (add_line(defaults, mem_format("%s, line %d", path, number), line, err) < 0)
+        if (option_defaults_add(defaults, mem_format("%s, line %d", path, number), line, err) < 0)
             return -1;
     }
     return 0;
@@ -138,7 +137,7 @@ int option_defaults_read(struct option_defaults *defaults, struct error *err)
         rc = add_config_file(defaults, user, err);
     free(user);
     if (rc == 0 && options)
-        rc = add_line(defaults, mem_copy_text("TPRUN_OPTIONS"), options, err);
+        rc = option_defaults_add(defaults, mem_copy_text("TPRUN_OPTIONS"), options, err);
     return rc;
 }
 

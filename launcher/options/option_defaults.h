@@ -31,6 +31,9 @@ struct option_defaults {
 
 /* 0, or -1 with a sentence. option_defaults_clear() either way. */
 int option_defaults_read(struct option_defaults *defaults, struct error *err);
+/* One line more, from this place (taken). 0, or -1 with a sentence. */
+int option_defaults_add(struct option_defaults *defaults, char *origin, const char *text,
+                        struct error *err);
 void option_defaults_clear(struct option_defaults *defaults);
 
 #endif

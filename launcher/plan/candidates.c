@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -19,6 +20,23 @@ void candidates_clear(struct candidates *candidates)
     free(candidates->nodes);
     free(candidates->hosts);
     *candidates = (struct candidates){0};
+}
+
+void candidates_keep(struct candidates *candidates, const struct rset_node *node)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < candidates->count; i++) {
+        struct layout_node *at = &candidates->nodes[i];
+        idset_free((struct idset *)(uintptr_t)at->cores);
+        idset_free((struct idset *)(uintptr_t)at->gpus);
+        if (strcmp(at->host, node->host) != 0)
+            continue;
+        candidates->hosts[kept] = candidates->hosts[i];
+        candidates->nodes[kept] = *at;
+        candidates->nodes[kept].cores = idset_copy(node->children->cores);
+        candidates->nodes[kept++].gpus = idset_copy(node->children->gpus);
+    }
+    candidates->count = kept;
 }
 
 /* Most tasks that a node takes; 0: as many as fit, or with *full none. Where cores were granted,

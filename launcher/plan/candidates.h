@@ -29,6 +29,8 @@ struct candidates_source { /* all is borrowed */
  * there is freed. */
 int candidates_find(const struct candidates_source *source, struct candidates *candidates,
                     struct error *err);
+/* Only this node of an R is left, with the cores and GPUs that it has there. */
+void candidates_keep(struct candidates *candidates, const struct rset_node *node);
 void candidates_clear(struct candidates *candidates);
 
 #endif

@@ -93,6 +93,18 @@ static int check_any(const struct first_plan *first, const struct candidates *ca
                      held_cores);
 }
 
+/* As the spec has them. Caller frees. */
+static struct layout_part *parts_of_spec(const struct first_plan *first)
+{
+    const struct spec *spec = first->spec;
+    struct layout_part *parts = mem_array(spec->nparts, sizeof(*parts));
+    for (size_t i = 0; i < spec->nparts; i++) {
+        parts[i] = spec_part_layout(&spec->parts[i]);
+        parts[i].rankfile = host_choice_rankfile(first->choice, i);
+    }
+    return parts;
+}
+
 /* Without a claim. */
 static struct plan *lay_out(const struct first_plan *first, struct error *err)
 {
@@ -100,11 +112,7 @@ static struct plan *lay_out(const struct first_plan *first, struct error *err)
     struct candidates candidates = {0};
     struct candidates_source source = {spec, first->resources, first->trial ? NULL : first->choice,
                                        first->shapes};
-    struct layout_part *parts = mem_array(spec->nparts, sizeof(*parts));
-    for (size_t i = 0; i < spec->nparts; i++) {
-        parts[i] = spec_part_layout(&spec->parts[i]);
-        parts[i].rankfile = host_choice_rankfile(first->choice, i);
-    }
+    struct layout_part *parts = parts_of_spec(first);
     if (check_on(first, err) < 0 || candidates_find(&source, &candidates, err) < 0 ||
         shape_allocation_fill_parts(first->shapes, parts, candidates.nodes, candidates.count, err) <
             0 ||
@@ -125,6 +133,31 @@ static struct plan *lay_out(const struct first_plan *first, struct error *err)
     if (!plan)
         explain_refusal(first, err);
     return plan;
+}
+
+/* The one task of an instance's initial program, on the first node of what the instance holds. */
+static struct plan *lay_out_initial(const struct first_plan *first, const struct rset *held,
+                                    struct error *err)
+{
+    struct candidates candidates = {0};
+    struct candidates_source source = {first->spec, first->resources, first->choice, first->shapes};
+    struct layout_part *part = mem_alloc(sizeof(*part));
+    *part = (struct layout_part){.ntasks = 1,
+                                 .bind = "none",
+                                 .oversubscribe = true,
+                                 .program = first->spec->parts[0].argv[0]};
+    if (candidates_find(&source, &candidates, err) < 0) {
+        candidates_clear(&candidates);
+        free(part);
+        return NULL;
+    }
+    candidates_keep(&candidates, &held->nodes[0]);
+    struct layout_request request = {.parts = part,
+                                     .nparts = 1,
+                                     .hosts = host_names(first->hosts),
+                                     .nhosts = host_count(first->hosts),
+                                     .positions = candidates.hosts};
+    return plan_make(&candidates, &request, err);
 }
 
 static int check_input(const struct spec *spec, uint32_t ntasks, struct error *err)
@@ -157,11 +190,17 @@ struct plan *first_plan_make(struct first_plan *first, struct error *err)
     if (shape_allocation_take(first->shapes, err) < 0)
         return NULL;
     struct plan *plan = lay_out(first, err);
+    struct rset *held = plan ? make_claim(first, plan) : NULL;
+    if (plan && first->spec->initial_program) {
+        plan_free(plan);
+        plan = lay_out_initial(first, held, err);
+    }
     if (!plan || check_input(first->spec, plan_layout(plan)->ntasks, err) < 0) {
         plan_free(plan);
+        rset_free(held);
         return NULL;
     }
-    plan_set_claim(plan, make_claim(first, plan));
+    plan_set_claim(plan, held);
     return plan;
 }
 

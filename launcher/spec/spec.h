@@ -120,6 +120,9 @@ struct spec {
     bool timing;
     /* An abort with code 0 gives the exit status 0, not 1. */
     bool abort_may_succeed;
+    /* The only part says what an instance is made of; its program, the instance's initial one, is run once, on the first
+     * node, unbound, and the instance ends with it. */
+    bool initial_program;
     bool detach; /* the front end is a process in the background, which saves output */
     enum spec_disconnect on_disconnect; /* when the front end, or its terminal, is gone */
     uint64_t save_limit;                /* bytes of saved output; RLIM_INFINITY: any */

@@ -465,6 +465,7 @@ static const struct field spec_fields[] = {
     {"report", &field_text, SPEC(report)},
     {"timing", &field_flag, SPEC(timing)},
     {"abort_may_succeed", &field_flag, SPEC(abort_may_succeed)},
+    {"initial_program", &field_flag, SPEC(initial_program)},
     {"detach", &field_flag, SPEC(detach)},
     {"on_disconnect", &field_word, SPEC(on_disconnect), spec_disconnect_words, .silent_zero = true},
     {"save_limit", &save_limit_type, SPEC(save_limit)},
