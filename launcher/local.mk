@@ -10,6 +10,8 @@ liblauncher_a_SOURCES = \
     launcher/process/localhost.c launcher/process/localhost.h \
     launcher/process/login_session.c launcher/process/login_session.h \
     launcher/process/user_namespace.c launcher/process/user_namespace.h \
+    launcher/process/descriptor_message.c launcher/process/descriptor_message.h \
+    launcher/process/nursery.c launcher/process/nursery.h \
     launcher/process/owned_directory.c launcher/process/owned_directory.h \
     launcher/process/process.c launcher/process/process.h \
     launcher/process/process_sample.c launcher/process/process_sample.h \
@@ -65,8 +67,10 @@ liblauncher_a_SOURCES = \
     launcher/ledger/topology_cache.c launcher/ledger/topology_cache.h \
     launcher/saved/saved_output.h launcher/saved/saved_output_private.h \
     launcher/saved/saved_output_reader.c launcher/saved/saved_output_writer.c \
+    launcher/tree/agent_broker.c launcher/tree/agent_broker.h \
     launcher/tree/batch_bootstrap.c launcher/tree/batch_bootstrap.h \
     launcher/tree/bootstrap.c launcher/tree/bootstrap.h \
+    launcher/tree/channels.c launcher/tree/channels.h \
     launcher/tree/child.c launcher/tree/child.h \
     launcher/tree/connect_back.c launcher/tree/connect_back.h \
     launcher/tree/frame.c launcher/tree/frame.h \
@@ -139,6 +143,7 @@ liblauncher_a_SOURCES = \
     launcher/protocol/launch.c launcher/protocol/launch.h \
     launcher/protocol/launch_read.c \
     launcher/protocol/pair.c launcher/protocol/pair.h \
+    launcher/protocol/program_request.c launcher/protocol/program_request.h \
     launcher/protocol/task_report.c launcher/protocol/task_report.h \
     launcher/protocol/task_request.c launcher/protocol/task_request.h \
     launcher/protocol/task_table.c launcher/protocol/task_table.h \
@@ -151,12 +156,14 @@ liblauncher_a_SOURCES = \
     launcher/task/task_start.c launcher/task/task_start.h \
     launcher/task/task_start_private.h \
     launcher/agent/agent.c launcher/agent/agent.h \
+    launcher/agent/agent_guard.c launcher/agent/agent_guard.h \
     launcher/agent/cpu_quota.c launcher/agent/cpu_quota.h \
     launcher/agent/downlink.c launcher/agent/downlink.h \
     launcher/agent/exit_report.c launcher/agent/exit_report.h \
     launcher/agent/group_fence.c launcher/agent/group_fence.h \
     launcher/agent/group_services.c launcher/agent/group_services.h \
     launcher/agent/host_register.c launcher/agent/host_register.h \
+    launcher/agent/instance_port.c launcher/agent/instance_port.h \
     launcher/agent/local_group.c launcher/agent/local_group.h \
     launcher/agent/local_program.c launcher/agent/local_program.h \
     launcher/agent/local_services.h \
@@ -199,7 +206,9 @@ liblauncher_a_SOURCES = \
     launcher/control/authorize.c launcher/control/authorize.h \
     launcher/control/control_address.c launcher/control/control_address.h \
     launcher/control/control_client.c launcher/control/control_client.h \
+    launcher/control/instance_address.c launcher/control/instance_address.h \
     launcher/control/control_socket.c launcher/control/control_socket.h \
+    launcher/manager/instance_host.c launcher/manager/instance_host.h \
     launcher/manager/manager_control.c launcher/manager/manager_control.h \
     launcher/manager/manager.c launcher/manager/manager.h \
     launcher/manager/saver.c launcher/manager/saver.h \
@@ -236,6 +245,7 @@ liblauncher_a_SOURCES = \
     launcher/mpiexec/relay.c launcher/mpiexec/relay.h \
     launcher/mpiexec/singleton.c launcher/mpiexec/singleton.h \
     launcher/cli/batch_script.c launcher/cli/batch_script.h \
+    launcher/cli/instance_program.c launcher/cli/instance_program.h \
     launcher/cli/check_program.c launcher/cli/check_program.h \
     launcher/cli/command_line.c launcher/cli/command_line.h \
     launcher/cli/option_hints.c launcher/cli/option_hints.h \

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "launcher/agent/downlink.h"
 #include "launcher/agent/host_register.h"
+#include "launcher/agent/instance_port.h"
 #include "launcher/agent/local_program.h"
 #include "launcher/agent/uplink.h"
 #include "launcher/environment/gpu_environment.h"
@@ -28,6 +29,7 @@ struct agent {
     const struct agent_config *config;
     struct uplink *uplink;
     struct downlink *downlink;
+    struct instance_port *port;    /* NULL: this is no instance's agent */
     struct local_program *program; /* NULL before the welcome */
     ev_io guard_io;
     ev_child reaper;
@@ -47,6 +49,7 @@ static void agent_on_uplink_lost(void *arg)
 {
     struct agent *agent = arg;
     double tools = agent->program ? local_program_tools_patience(agent->program) : 0;
+    instance_port_shut(agent->port);
     downlink_end(agent->downlink, AGENT_LOST_GRACE * 2 + tools);
     if (agent->program)
         local_program_uplink_lost(agent->program, AGENT_LOST_GRACE);
@@ -105,6 +108,21 @@ static void say_hello(struct agent *agent, const char *cores, const char *known)
     error_clear(&err);
 }
 
+static void open_port(struct agent *agent)
+{
+    struct error err = ERROR_INIT;
+    if (!agent->boot.batch)
+        return;
+    const struct instance_port_config config = {agent->boot.batch, agent->topo,
+                                                agent->config->run_another};
+    agent->port = instance_port_new(agent->loop, agent->uplink, &config, &err);
+    if (agent->port)
+        downlink_add_pid(agent->downlink, instance_port_pid(agent->port));
+    else
+        uplink_note(agent->uplink, "%s", error_text(&err));
+    error_clear(&err);
+}
+
 static void agent_on_welcome(struct agent *agent, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
@@ -124,6 +142,7 @@ static void agent_on_welcome(struct agent *agent, const struct frame *frame)
         say_hello(agent, cores, digest);
         uplink_watch(agent->uplink, agent->boot.node_timeout);
         uplink_flush(agent->uplink);
+        open_port(agent);
         const struct local_program_config config = {.loop = agent->loop,
                                                     .uplink = agent->uplink,
                                                     .downlink = agent->downlink,
@@ -158,6 +177,14 @@ static void agent_on_call(struct agent *agent, const struct frame *frame)
         uplink_move(agent->uplink, fd);
 }
 
+static void agent_on_channel(struct agent *agent, const struct frame *frame)
+{
+    if (frame->node == uplink_node(agent->uplink))
+        instance_port_frame(agent->port, frame);
+    else
+        downlink_send_node(agent->downlink, frame->node, frame);
+}
+
 static void agent_on_uplink_frame(void *arg, const struct frame *frame)
 {
     struct agent *agent = arg;
@@ -165,6 +192,8 @@ static void agent_on_uplink_frame(void *arg, const struct frame *frame)
         agent_on_welcome(agent, frame);
     else if (frame->type == FRAME_CALL)
         agent_on_call(agent, frame);
+    else if (frame->type == FRAME_CHANNEL || frame->type == FRAME_CHANNEL_CREDIT)
+        agent_on_channel(agent, frame);
     else if (agent->program)
         local_program_from_above(agent->program, frame);
 }
@@ -241,6 +270,7 @@ int agent_run(const struct agent_config *config, struct error *err)
     if (agent.failure.text)
         error_set(err, "%s", agent.failure.text);
     error_clear(&agent.failure);
+    instance_port_free(agent.port);
     local_program_free(agent.program);
     if (!agent.program)
         scratch_directory_remove(config->scratch);

@@ -2,6 +2,7 @@
 #include "launcher/agent/downlink.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "launcher/protocol/task_report.h"
@@ -12,6 +13,8 @@ struct downlink {
     struct uplink *uplink;
     struct tree *tree;   /* NULL: nobody is below */
     struct idset *nodes; /* below, that are not lost */
+    pid_t other;         /* a process that is no task; 0: there is none */
+    pid_t *pids;         /* of the last downlink_pids() */
     bool empty;          /* after tree_end(): all children are gone */
     const struct downlink_ops *ops;
     void *owner;
@@ -126,6 +129,7 @@ void downlink_free(struct downlink *downlink)
         return;
     tree_free(downlink->tree);
     idset_free(downlink->nodes);
+    free(downlink->pids);
     free(downlink);
 }
 
@@ -187,10 +191,23 @@ void downlink_relay_room(struct downlink *downlink)
         tree_relay_room(downlink->tree);
 }
 
-const pid_t *downlink_pids(const struct downlink *downlink, size_t *count)
+void downlink_add_pid(struct downlink *downlink, pid_t pid)
 {
-    *count = 0;
-    return downlink->tree ? tree_pids(downlink->tree, count) : NULL;
+    downlink->other = pid;
+}
+
+const pid_t *downlink_pids(struct downlink *downlink, size_t *count)
+{
+    size_t below = 0;
+    const pid_t *pids = downlink->tree ? tree_pids(downlink->tree, &below) : NULL;
+    *count = below;
+    if (!downlink->other)
+        return pids;
+    downlink->pids = mem_resize(downlink->pids, below + 1, sizeof(pid_t));
+    if (below)
+        memcpy(downlink->pids, pids, below * sizeof(pid_t));
+    downlink->pids[(*count)++] = downlink->other;
+    return downlink->pids;
 }
 
 /* ---- the end ---- */

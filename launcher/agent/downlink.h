@@ -46,8 +46,10 @@ void downlink_send_nodes(struct downlink *downlink, const struct idset *nodes,
 /* Whether all of them take bulk now. */
 bool downlink_has_room(const struct downlink *downlink, const struct idset *nodes);
 void downlink_relay_room(struct downlink *downlink); /* there is room above again */
-/* Processes of the commands that lead to them; borrowed. */
-const pid_t *downlink_pids(const struct downlink *downlink, size_t *count);
+/* Processes right below this one that are no tasks: of the commands that lead to those agents, and one more;
+ * borrowed. */
+void downlink_add_pid(struct downlink *downlink, pid_t pid);
+const pid_t *downlink_pids(struct downlink *downlink, size_t *count);
 
 /* The parent is lost, so nobody wants them any more: closes the links. Nodes below count as gone. */
 void downlink_end(struct downlink *downlink, double patience);

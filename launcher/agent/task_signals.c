@@ -8,14 +8,14 @@
 #include "base/mem.h"
 
 struct task_signals {
-    const struct downlink *downlink;
+    struct downlink *downlink;
     struct cgroup *cgroup;
     struct process_set heard_term;
     size_t (*starting)(void *owner, pid_t *pids);
     void *owner;
 };
 
-struct task_signals *task_signals_new(const struct downlink *downlink, struct cgroup *cgroup,
+struct task_signals *task_signals_new(struct downlink *downlink, struct cgroup *cgroup,
                                       size_t (*starting)(void *owner, pid_t *pids), void *owner)
 {
     struct task_signals *signals = mem_alloc(sizeof(*signals));

@@ -20,7 +20,7 @@ struct task_signals;
 
 /* starting() lists the processes of tasks that have not executed their program yet, into
  * pids[TASK_SIGNALS_STARTING_MAX], and returns how many. All are borrowed. */
-struct task_signals *task_signals_new(const struct downlink *downlink, struct cgroup *cgroup,
+struct task_signals *task_signals_new(struct downlink *downlink, struct cgroup *cgroup,
                                       size_t (*starting)(void *owner, pid_t *pids), void *owner);
 void task_signals_free(struct task_signals *signals);
 

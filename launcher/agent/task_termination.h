@@ -26,7 +26,7 @@ struct task_termination_ops {
 struct task_termination_config { /* all borrowed */
     struct ev_loop *loop;
     struct uplink *uplink;
-    const struct downlink *downlink;
+    struct downlink *downlink;
     struct task_signals *signals;
     struct cgroup *cgroup;
 };

@@ -9,41 +9,13 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "launcher/agent/agent.h"
+#include "launcher/agent/agent_guard.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
 #include "launcher/process/job_signals.h"
 #include "launcher/process/user_namespace.h"
 #include "launcher/stdio/terminal.h"
-
-/* The guard: should the agent itself be killed, ends what it leaves behind. It holds neither end
- * of the link, so that the agent's death is seen above at once. */
-static int guard(pid_t agent, const struct agent_config *config)
-{
-    int status = 0;
-    close(0);
-    close(1);
-    exec_reserve();
-    descendants_adopt();
-    for (;;) {
-        pid_t pid = waitpid(-1, &status, 0);
-        if (pid == agent || (pid < 0 && errno == ECHILD))
-            break;
-    }
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != AGENT_LEFT) {
-        char *survivors = descendants_end(AGENT_LOST_GRACE, NULL, 0, config->cgroup);
-        if (survivors) {
-            terminal_print(STDERR_FILENO, survivors, strlen(survivors));
-            terminal_print(STDERR_FILENO, "\n", 1);
-        }
-        free(survivors);
-    }
-    scratch_directory_remove(config->scratch);
-    if (WIFSIGNALED(status))
-        agent_sweep();
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
 
 /* The link moves out of the way: 0 and 1 become /dev/null. */
 static int move_up(int fd)
@@ -99,7 +71,6 @@ static int refuse_file(const char *path)
 
 int main(int argc, char *argv[])
 {
-    int life[2];
     bool called = argc == 3 && strcmp(argv[1], "--call") == 0;
     if (called && take_from_file(argv[2]) < 0)
         return refuse_file(argv[2]);
@@ -122,22 +93,9 @@ int main(int argc, char *argv[])
     if (user_namespace_check(&err) < 0)
         return tpagent_refuse(&err);
     struct agent_config config = {.cgroup = cgroup_new(), .scratch = scratch_directory_new()};
-    if (pipe2(life, O_CLOEXEC) < 0)
-        return 1;
-    pid_t agent = fork();
-    if (agent < 0)
-        return 1;
-    if (agent > 0) {
-        close(life[0]);
-        return guard(agent, &config);
-    }
-    close(life[1]);
     config.in = move_up(0);
     config.out = move_up(1);
-    config.guard = move_up(life[0]);
-    exec_reserve();
-    topo_prepare();
-    int status = agent_run(&config, &err);
+    int status = agent_guard_run(&config, &err);
     if (err.text)
         tpagent_complain(err.text);
     error_clear(&err);

@@ -87,7 +87,7 @@ static int take_lines(struct script_reader *reader, char *text, struct error *er
 /* ---- the file ---- */
 
 /* Its beginning, where it is a text. 0; 1: it is none, or there is no such file: any program may be run. */
-static int read_head(const char *path, struct buf *text, struct error *err)
+static int script_text(const char *path, struct buf *text, struct error *err)
 {
     struct stat info;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -129,11 +129,11 @@ static int add_interpreter(struct string_list *words, const char *path, const ch
     return 0;
 }
 
-static int read_script(const char *path, struct string_list *words, struct option_defaults *before,
+static int script_read(const char *path, struct string_list *words, struct option_defaults *before,
                        struct error *err)
 {
     struct buf text = BUF_INIT;
-    int rc = read_head(path, &text, err);
+    int rc = script_text(path, &text, err);
     if (rc == 0 && access(path, X_OK) < 0)
         rc = add_interpreter(words, path, buf_text(&text), err);
     if (rc == 0) {
@@ -163,7 +163,7 @@ char **batch_script_words(char *const *words, size_t nwords, struct option_defau
         return string_list_take(&made);
     }
     char *path = script_path(words[0]);
-    if (read_script(path, &made, before, err) < 0) {
+    if (script_read(path, &made, before, err) < 0) {
         free(path);
         string_list_clear(&made);
         return NULL;

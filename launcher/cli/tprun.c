@@ -14,6 +14,7 @@
 #include "launcher/agent/agent.h"
 #include "launcher/cli/batch_script.h"
 #include "launcher/cli/check_program.h"
+#include "launcher/cli/instance_program.h"
 #include "launcher/cli/tprun_options.h"
 #include "launcher/frontend/frontend.h"
 #include "launcher/manager/manager.h"
@@ -33,7 +34,8 @@
 
 #define MANAGER_LEAVES 10.0 /* s that the manager may need to clear up once all has ended */
 
-#define BACKGROUND_LINK 3 /* descriptor of it in the background */
+#define BACKGROUND_LINK 3   /* descriptor of it in the background */
+#define BACKGROUND_BROKER 4 /* and of what it has agents from, where that is an instance */
 
 #define FILES_LEAST 64    /* descriptors that a run of one task needs, and some */
 #define FILES_ENOUGH 1024 /* the usual soft limit */
@@ -146,9 +148,17 @@ static void leave_by_pipe(void)
     raise(SIGPIPE);
 }
 
+static int in_background(struct spec *spec, int foreground, int broker);
+
+/* Beside the manager of an instance. */
+static int serve_program(int frontend, int broker)
+{
+    return instance_program_serve(frontend, broker, in_background, serve_program);
+}
+
 /* The manager is this very program: forked, not executed. Closing our copies of what the caller
  * left open is the kernel's work at exec: tasks get 0, 1 and 2 and no more. */
-static int run_manager(struct spec *spec, enum frontend_role role, int foreground)
+static int run_manager(struct spec *spec, enum frontend_role role, int foreground, int broker)
 {
     struct error err = ERROR_INIT;
     int pair[2];
@@ -164,7 +174,13 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
     pid_t manager = fork();
     if (manager == 0) {
         close(pair[0]);
-        mem_exit(manager_run(spec, pair[1], left.cgroup, left.scratch));
+        const struct manager_config config = {.spec = spec,
+                                              .fd = pair[1],
+                                              .cgroup = left.cgroup,
+                                              .scratch = left.scratch,
+                                              .broker = broker,
+                                              .program = serve_program};
+        mem_exit(manager_run(&config));
     }
     if (manager < 0)
         return error_set(&err, "cannot start the manager of this run: %s%s", strerror(errno),
@@ -189,7 +205,7 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
 }
 
 /* A process that has nothing of the caller's but its directory: no terminal, no descriptor. */
-static int in_background(struct spec *spec, int foreground)
+static int in_background(struct spec *spec, int foreground, int broker)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     setsid();
@@ -198,8 +214,10 @@ static int in_background(struct spec *spec, int foreground)
     if (foreground != BACKGROUND_LINK)
         dup2(foreground, BACKGROUND_LINK);
     fcntl(BACKGROUND_LINK, F_SETFD, FD_CLOEXEC);
-    descriptors_close(BACKGROUND_LINK + 1);
-    return run_manager(spec, FRONTEND_BACKGROUND, BACKGROUND_LINK);
+    if (broker && broker != BACKGROUND_BROKER)
+        dup3(broker, BACKGROUND_BROKER, O_CLOEXEC);
+    descriptors_close((broker ? BACKGROUND_BROKER : BACKGROUND_LINK) + 1);
+    return run_manager(spec, FRONTEND_BACKGROUND, BACKGROUND_LINK, broker ? BACKGROUND_BROKER : 0);
 }
 
 static int run_in_background(struct spec *spec)
@@ -213,7 +231,7 @@ static int run_in_background(struct spec *spec)
     pid_t pid = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ? -1 : fork();
     if (pid == 0) {
         close(pair[0]);
-        mem_exit(in_background(spec, pair[1]));
+        mem_exit(in_background(spec, pair[1], 0));
     }
     close(pair[1]);
     if (pid < 0) {
@@ -235,6 +253,28 @@ static int run_in_background(struct spec *spec)
     return result.status;
 }
 
+/* The instance that this run is in has its manager. */
+static int run_in_instance(struct spec *spec)
+{
+    struct error err = ERROR_INIT;
+    for (int fd = 0; spec->pty && !spec->terminal && fd <= 2; fd++)
+        spec->terminal = terminal_modes_of(fd);
+    int fd = instance_program_ask(spec, &err);
+    if (fd < 0) {
+        spec_free(spec);
+        return tprun_refuse(&err);
+    }
+    struct frontend_config config = {.spec = spec,
+                                     .role = spec->detach ? FRONTEND_STARTER : FRONTEND_ATTACHED,
+                                     .fd = fd,
+                                     .foreground = -1};
+    struct frontend_result result = frontend_run(&config);
+    spec_free(spec);
+    if (result.quiet)
+        leave_by_pipe();
+    return result.status;
+}
+
 static int tprun_run(struct spec *spec)
 {
     struct error err = ERROR_INIT;
@@ -248,7 +288,9 @@ static int tprun_run(struct spec *spec)
             spec->detach && !spec->output ? OUTPUT_IDLE : output_idle(1, spec->output);
     if (spec->error_idle == 0)
         spec->error_idle = spec->detach && !spec->error ? OUTPUT_IDLE : output_idle(2, spec->error);
-    return spec_saves(spec) ? run_in_background(spec) : run_manager(spec, FRONTEND_ATTACHED, -1);
+    if (instance_program_is_inside())
+        return run_in_instance(spec);
+    return spec_saves(spec) ? run_in_background(spec) : run_manager(spec, FRONTEND_ATTACHED, -1, 0);
 }
 
 static int check_files(const struct spec *spec, struct error *err)

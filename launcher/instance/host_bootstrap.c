@@ -49,6 +49,14 @@ void host_bootstrap_free(struct host_bootstrap *bootstrap)
     free(bootstrap);
 }
 
+void host_bootstrap_use_instance(struct host_bootstrap *bootstrap, const char *name, int broker)
+{
+    bootstrap->boot.batch = mem_copy_text(name);
+    bootstrap->boot.broker = broker;
+    bootstrap->boot.flat |= broker != 0;
+    bootstrap->reach_known |= broker != 0;
+}
+
 const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *bootstrap)
 {
     return &bootstrap->boot;
@@ -85,7 +93,8 @@ bool host_bootstrap_uses_command_here(const struct host_bootstrap *bootstrap)
 int host_bootstrap_find_job(struct host_bootstrap *bootstrap, struct error *err)
 {
     bool named = strcmp(bootstrap->boot.method, "slurm") == 0;
-    if (bootstrap->slurm || (!named && strcmp(bootstrap->boot.method, "auto") != 0))
+    if (bootstrap->slurm || bootstrap->boot.broker ||
+        (!named && strcmp(bootstrap->boot.method, "auto") != 0))
         return 0;
     bootstrap->slurm = slurm_job_new(named ? err : NULL);
     return named && !bootstrap->slurm ? error_prefix(err, "--bootstrap slurm") : 0;
@@ -225,7 +234,7 @@ int host_bootstrap_choose(struct host_bootstrap *bootstrap, const struct host_ta
         others |= !nodes->list[number].here;
     }
     bootstrap->boot.flat |= batch_bootstrap_is_for_many(bootstrap->boot.method);
-    if (batch && !idset_empty(start))
+    if (batch && !idset_empty(start) && !bootstrap->boot.broker)
         return choose_named(bootstrap, nodes, batch, err);
     if (others && strcmp(bootstrap->boot.method, "auto") == 0 && !bootstrap->reach_known) {
         bootstrap->reach_known = true;

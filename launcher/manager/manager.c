@@ -14,7 +14,9 @@
 #include "affinity/topology/topo.h"
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
+#include "launcher/agent/agent_guard.h"
 #include "launcher/linkage/part_linkage.h"
+#include "launcher/manager/instance_host.h"
 #include "launcher/manager/manager_control.h"
 #include "launcher/manager/saver.h"
 #include "launcher/manager/viewer.h"
@@ -24,6 +26,7 @@
 #include "launcher/process/program_path.h"
 #include "launcher/process/process_set.h"
 #include "launcher/program/program.h"
+#include "launcher/protocol/program_request.h"
 #include "pmi-server/pmix/server.h"
 
 #define GONE_PATIENCE 2.0 /* s that an agent's process may need to go once it is done */
@@ -40,7 +43,8 @@ struct manager {
     struct tree *tree;
     struct local_topology *local;
     struct host_bootstrap *bootstrap;
-    struct cgroup *cgroup; /* of the agent of this machine, as is the next */
+    struct instance_host *instance; /* NULL: the program is none */
+    struct cgroup *cgroup;          /* of the agent of this machine, as is the next */
     struct scratch *scratch;
     bool survivors;  /* SIGKILL did not end all: it is said, and nobody waits for them */
     bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
@@ -244,6 +248,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
 {
     bool first = !manager->agent_lost;
     manager->agent_lost = true;
+    instance_host_nodes_lost(manager->instance, nodes);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_nodes_lost(manager->programs[i], host, nodes, why, first, AGENT_LOST_GRACE);
 }
@@ -313,12 +318,20 @@ static void take_survivors(struct manager *manager, uint32_t child, const struct
     free(line);
 }
 
+static void take_channel(struct manager *manager, uint32_t child, const struct frame *frame,
+                         const json_t *value)
+{
+    (void)child, (void)value;
+    instance_host_frame(manager->instance, frame);
+}
+
 /* Others are the program's. */
 static void (*const frame_takers[])(struct manager *manager, uint32_t child,
                                     const struct frame *frame, const json_t *value) = {
-    [FRAME_UNREACHED] = take_unreached, [FRAME_LOST] = take_lost,
-    [FRAME_OUTPUT] = relay_output,      [FRAME_NOTE] = take_note,
-    [FRAME_SURVIVORS] = take_survivors,
+    [FRAME_UNREACHED] = take_unreached,    [FRAME_LOST] = take_lost,
+    [FRAME_OUTPUT] = relay_output,         [FRAME_NOTE] = take_note,
+    [FRAME_SURVIVORS] = take_survivors,    [FRAME_CHANNEL] = take_channel,
+    [FRAME_CHANNEL_CREDIT] = take_channel,
 };
 
 static void on_tree_frame(void *arg, uint32_t child, const struct frame *frame)
@@ -380,6 +393,7 @@ static void on_tree_empty(void *arg)
     if (manager->finished)
         return;
     manager->finished = true;
+    instance_host_shut(manager->instance);
     end_descendants(manager);
     scratch_directory_remove(manager->scratch);
     if (manager->agent_lost)
@@ -413,7 +427,8 @@ static int agent_here(void *arg, int fd)
                                   .topo = topo_ref(local_topology_topo(manager->local)),
                                   .machine = local_topology_machine(manager->local),
                                   .cgroup = manager->cgroup,
-                                  .scratch = manager->scratch};
+                                  .scratch = manager->scratch,
+                                  .run_another = agent_guard_run};
     config.in = config.out = fcntl(fd, F_DUPFD_CLOEXEC, 10);
     close(fd);
     ev_loop_destroy(manager->loop);
@@ -439,6 +454,34 @@ static void manager_on_say(void *owner, const char *fmt, va_list args)
         return;
     vsnprintf(text, sizeof(text), fmt, args);
     manager_on_note(manager, text);
+}
+
+/* ---- an instance ---- */
+
+static void on_instance_send(void *owner, const struct frame *frame)
+{
+    tree_send_node(((struct manager *)owner)->tree, frame->node, frame);
+}
+
+static uint32_t on_instance_node(void *owner, const char *host)
+{
+    return program_find_host(((struct manager *)owner)->programs[0], host);
+}
+
+static const struct instance_host_ops instance_ops = {on_instance_send, on_instance_node,
+                                                      manager_on_note};
+
+/* Its tasks are told of it, and so are its agents. */
+static int open_instance(struct manager *manager, const struct manager_config *config,
+                         struct error *err)
+{
+    if (!config->spec->initial_program || config->spec->dry_run)
+        return 0;
+    manager->instance = instance_host_new(config->program, err);
+    if (!manager->instance)
+        return -1;
+    spec_set_variable(manager->spec, BATCH_VARIABLE, instance_host_name(manager->instance));
+    return 0;
 }
 
 static const struct host_bootstrap_ops bootstrap_ops = {manager_on_say, part_linkage_needs_pmix};
@@ -476,6 +519,7 @@ static void manager_close(struct manager *manager)
     tree_free(manager->tree);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_free(manager->programs[i]);
+    instance_host_free(manager->instance);
     manager_control_free(manager->control);
     saver_free(manager->saver);
     host_bootstrap_free(manager->bootstrap);
@@ -487,13 +531,15 @@ static void manager_close(struct manager *manager)
     spec_free(manager->spec);
 }
 
-int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch *scratch)
+int manager_run(const struct manager_config *config)
 {
+    struct spec *spec = config->spec;
+    struct error err = ERROR_INIT;
     struct manager manager = {.spec = spec,
                               .programs = mem_array(1, sizeof(struct program *)),
                               .viewers = mem_array(1, sizeof(struct viewer *)),
-                              .cgroup = cgroup,
-                              .scratch = scratch};
+                              .cgroup = config->cgroup,
+                              .scratch = config->scratch};
     setsid();
     signal(SIGPIPE, SIG_IGN);
     job_signals_survive(); /* the front end has them, too, and decides */
@@ -503,15 +549,18 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
     descendants_adopt();
     if (!spec->dry_run) /* which has no threads, and may read topologies that take hwloc's plug-ins */
         topo_prepare();
+    int opened = open_instance(&manager, config, &err);
     manager.loop = ev_default_loop(0);
     ev_timer_init(&manager.end_due, manager_on_end_due, END_PATIENCE, 0);
     manager.end_due.data = &manager;
     manager.viewers[manager.nviewers++] =
-        viewer_new(manager.loop, fd, spec->verbose, &manager_viewer_ops, &manager);
+        viewer_new(manager.loop, config->fd, spec->verbose, &manager_viewer_ops, &manager);
     if (spec_saves(spec))
         manager.saver = saver_new(manager.loop, spec, &manager_saver_ops, &manager);
     viewer_save(manager.viewers[0], manager.saver);
     manager.bootstrap = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &bootstrap_ops, &manager);
+    host_bootstrap_use_instance(manager.bootstrap, instance_host_name(manager.instance),
+                                config->broker);
     manager.local = local_topology_new(wants_pmix, warm_pmix, &manager);
     manager.tree = tree_new(manager.loop, host_bootstrap_command(manager.bootstrap),
                             &manager_tree_ops, &manager);
@@ -521,7 +570,14 @@ int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch
                     &manager_program_ops, &manager);
     manager.control =
         manager_control_new(manager.loop, manager.programs[0], manager_on_note, &manager);
-    program_begin(manager.programs[0]);
+    instance_host_attach(manager.instance, manager.loop, &instance_ops, &manager);
+    if (opened == 0) {
+        program_begin(manager.programs[0]);
+    } else { /* nothing has begun that would have to end */
+        manager.finished = manager.left = true;
+        viewer_end(manager.viewers[0], 1, error_text(&err));
+    }
+    error_clear(&err);
     ev_run(manager.loop, 0);
     manager_close(&manager);
     return 0;

@@ -12,9 +12,17 @@
 #include "launcher/process/scratch_directory.h"
 #include "launcher/spec/spec.h"
 
-/* Be the manager of this spec, for the front end behind `fd` (both taken over). `cgroup` is for the
- * tasks on this machine, shared with the front end, or NULL. Called in a forked process that has no
- * loop yet. Returns the exit status of the process. */
-int manager_run(struct spec *spec, int fd, struct cgroup *cgroup, struct scratch *scratch);
+struct manager_config {
+    struct spec *spec;     /* taken */
+    int fd;                /* to the front end; taken */
+    struct cgroup *cgroup; /* for the tasks on this machine, shared with the front end; or NULL */
+    struct scratch *scratch;
+    int broker; /* agents are had from the instance that this program runs in (agent_broker.h); 0: they are not */
+    /* Of an instance, see instance_host_new(). */
+    int (*program)(int frontend, int broker);
+};
+
+/* Called in a forked process that has no loop yet. Returns the exit status of the process. */
+int manager_run(const struct manager_config *config);
 
 #endif

@@ -607,6 +607,15 @@ void program_report(struct program *program, const char *line)
     program->left = true;
 }
 
+uint32_t program_find_host(const struct program *program, const char *name)
+{
+    const struct host_table *hosts = program_start_hosts(program->start);
+    for (uint32_t i = 0; hosts && i < host_count(hosts); i++)
+        if (host_at(hosts, i)->state == HOST_UP && strcmp(host_names(hosts)[i], name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
 const char *program_host_name(const struct program *program, uint32_t node)
 {
     const struct host_table *hosts = program_start_hosts(program->start);

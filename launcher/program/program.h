@@ -77,6 +77,8 @@ int program_outcome(const struct program *program, struct buf *lines);
 
 /* Where something of its instance is to be moved by tpmove, the words of which follow its name; NULL: nothing
  * is. Borrowed, after program_leave(). */
+/* Number of the host of this name (as R has it) that has an agent; UINT32_MAX: none. */
+uint32_t program_find_host(const struct program *program, const char *name);
 const char *program_completed_due(const struct program *program, const char **instance_id);
 
 /* Its directory in the instance, borrowed; -1: it has none yet. Not after program_leave(). */

@@ -84,6 +84,23 @@ int spec_inherit(struct spec *spec, struct error *err)
     return 0;
 }
 
+void spec_set_variable(struct spec *spec, const char *name, const char *value)
+{
+    size_t count = 0, len = strlen(name);
+    while (
+        spec->environment && spec->environment[count] &&
+        (strncmp(spec->environment[count], name, len) != 0 || spec->environment[count][len] != '='))
+        count++;
+    bool there = spec->environment && spec->environment[count];
+    if (there) {
+        free(spec->environment[count]);
+    } else {
+        spec->environment = mem_resize(spec->environment, count + 2, sizeof(char *));
+        spec->environment[count + 1] = NULL;
+    }
+    spec->environment[count] = mem_format("%s=%s", name, value);
+}
+
 char **spec_part_environment(const struct spec *spec, const struct spec_part *part)
 {
     return env_apply(spec->environment, spec->screen_machine, part->env, part->nenv);

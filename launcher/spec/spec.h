@@ -163,6 +163,8 @@ static inline bool spec_saves(const struct spec *spec)
 /* Take environment, directory, umask and soft limits from this process; scrub what belongs to the
  * caller's own place (CLI: --env). */
 int spec_inherit(struct spec *spec, struct error *err);
+/* Of what tasks inherit from the caller. */
+void spec_set_variable(struct spec *spec, const char *name, const char *value);
 /* False until spec_inherit() or a JSON form said what the soft limit is. */
 bool spec_has_rlimit(const struct spec *spec, int resource);
 

@@ -32,23 +32,24 @@ static int patience_from_json(const json_t *value, double *seconds)
 
 json_t *bootstrap_to_json(const struct bootstrap *boot)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:i, s:b}", "method", boot->method, "ssh",
-                     boot->ssh, "agent", boot->agent, "fanout", (int)boot->fanout, "start_timeout",
-                     patience_to_json(boot->start_timeout), "node_timeout",
+    return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:i, s:b, s:s*}", "method", boot->method,
+                     "ssh", boot->ssh, "agent", boot->agent, "fanout", (int)boot->fanout,
+                     "start_timeout", patience_to_json(boot->start_timeout), "node_timeout",
                      patience_to_json(boot->node_timeout), "verbose", boot->verbose, "pmix",
-                     boot->pmix);
+                     boot->pmix, "batch", boot->batch);
 }
 
 int bootstrap_from_json(struct bootstrap *boot, const json_t *value, struct error *err)
 {
-    const char *method, *ssh, *agent;
+    const char *method, *ssh, *agent, *batch = NULL;
     json_t *start, *silence;
     int fanout;
     json_error_t where;
     if (json_unpack_ex((json_t *)(uintptr_t)value, &where, 0,
-                       "{s:s, s:s, s:s, s:i, s:o, s:o, s:i, s:b}", "method", &method, "ssh", &ssh,
-                       "agent", &agent, "fanout", &fanout, "start_timeout", &start, "node_timeout",
-                       &silence, "verbose", &boot->verbose, "pmix", &boot->pmix) < 0)
+                       "{s:s, s:s, s:s, s:i, s:o, s:o, s:i, s:b, s?s}", "method", &method, "ssh",
+                       &ssh, "agent", &agent, "fanout", &fanout, "start_timeout", &start,
+                       "node_timeout", &silence, "verbose", &boot->verbose, "pmix", &boot->pmix,
+                       "batch", &batch) < 0)
         return error_set(err, "bootstrap: %s", where.text);
     if (patience_from_json(start, &boot->start_timeout) < 0 ||
         patience_from_json(silence, &boot->node_timeout) < 0)
@@ -59,6 +60,7 @@ int bootstrap_from_json(struct bootstrap *boot, const json_t *value, struct erro
     boot->method = mem_copy_text(method);
     boot->ssh = mem_copy_text(ssh);
     boot->agent = mem_copy_text(agent);
+    boot->batch = mem_copy_text(batch);
     return 0;
 }
 
@@ -67,6 +69,7 @@ void bootstrap_clear(struct bootstrap *boot)
     free(boot->method);
     free(boot->ssh);
     free(boot->agent);
+    free(boot->batch);
     memset(boot, 0, sizeof(*boot));
 }
 

@@ -40,6 +40,9 @@ struct bootstrap {
     double start_timeout; /* seconds */
     double node_timeout;
     int verbose;
+    char *
+        batch; /* agents are those of an instance: the name of its sockets (instance_port.h); NULL */
+    int broker; /* agents are had from an instance, over this descriptor (agent_broker.h); 0: not. It stays here */
     int pmix; /* 1: agents are about to need openpmix, and may make it ready meanwhile */
 };
 

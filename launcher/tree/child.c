@@ -14,6 +14,7 @@
 #include "base/string_list.h"
 #include "config.h"
 #include "launcher/environment/environment.h"
+#include "launcher/tree/agent_broker.h"
 
 #define LAST_WORDS 0.5 /* s between the end of a link and the verdict: the command's own words */
 #define NOISE_MAX 2048
@@ -53,6 +54,14 @@ static void child_words(struct ev_loop *loop, ev_io *io, int events)
     child_read_words(io->data);
 }
 
+static void child_read_from(struct child *child, int words)
+{
+    child->words_fd = words;
+    ev_io_init(&child->words_reader, child_words, words, EV_READ);
+    child->words_reader.data = child;
+    ev_io_start(child->owner->loop, &child->words_reader);
+}
+
 /* The lines of what the login printed, as much of them as says what it is. */
 static void child_add_noise(struct buf *text, const struct buf *noise)
 {
@@ -87,7 +96,7 @@ static char *child_explain(struct child *child, const char *why)
     else if (child->start_words)
         buf_printf(&text, "%s%s%s", why, child->start_words->len ? "; " : "",
                    buf_text(child->start_words));
-    else if (child->pid == 0 && WIFEXITED(child->status))
+    else if (child->pid == 0 && !child->lent && WIFEXITED(child->status))
         buf_printf(&text, "the command that reaches it exited with status %d",
                    WEXITSTATUS(child->status));
     else if (child->pid == 0 && WIFSIGNALED(child->status))
@@ -307,6 +316,23 @@ static void child_start_here(struct child *child, int pair[2])
                    errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : "");
 }
 
+/* An agent of the instance that this program runs in. */
+static void child_start_lent(struct child *child, const char *login, int end)
+{
+    struct error err = ERROR_INIT;
+    int words[2];
+    child->lent = true;
+    if (pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0) {
+        buf_printf(&child->words, "cannot make a pipe: %s", strerror(errno));
+        return;
+    }
+    if (agent_broker_ask(child->owner->boot->broker, login, end, words[1], &err) < 0)
+        buf_add_text(&child->words, error_text(&err));
+    error_clear(&err);
+    close(words[1]);
+    child_read_from(child, words[0]);
+}
+
 static void child_start_command(struct child *child, const char *login, int end)
 {
     struct error err = ERROR_INIT;
@@ -324,10 +350,7 @@ static void child_start_command(struct child *child, const char *login, int end)
     string_list_free(environment);
     if (pid > 0)
         child->pid = pid;
-    child->words_fd = words[0];
-    ev_io_init(&child->words_reader, child_words, words[0], EV_READ);
-    child->words_reader.data = child;
-    ev_io_start(child->owner->loop, &child->words_reader);
+    child_read_from(child, words[0]);
 done:
     if (err.text)
         buf_add_text(&child->words, err.text);
@@ -345,8 +368,9 @@ static void child_watch_process(struct child *child)
         child->exited.data = child;
         ev_child_start(loop, &child->exited);
     }
-    double wait =
-        child->pid > 0 || start_queue_group_is_shared(&child->group) ? child->group.patience : 0;
+    double wait = child->pid > 0 || child->lent || start_queue_group_is_shared(&child->group)
+                      ? child->group.patience
+                      : 0;
     ev_timer_init(&child->timer, child_timer, wait, 0);
     child->timer.data = child;
     ev_timer_start(loop, &child->timer);
@@ -384,6 +408,8 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
     }
     if (target->here)
         child_start_here(child, pair);
+    else if (owner->boot->broker)
+        child_start_lent(child, target->login, pair[1]);
     else
         child_start_command(child, target->login, pair[1]);
     close(pair[1]);

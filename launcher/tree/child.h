@@ -55,6 +55,7 @@ struct child {
     int status;     /* of the command */
     size_t owed;    /* bulk bytes passed on that still wait further up */
     bool here;      /* forked by this process */
+    bool lent;      /* an instance has started its agent, and has its process */
     bool settled;   /* up, or told as unreached or lost */
     char *lost;     /* why its link closed once it was up, until that is told */
     bool ending;

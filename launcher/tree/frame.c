@@ -60,6 +60,11 @@ void frame_encode_header(const struct frame *frame, unsigned char header[FRAME_H
     put_u32(header + 16, frame->group);
 }
 
+size_t frame_length(const struct buf *in)
+{
+    return get_u32((const unsigned char *)buf_bytes(in));
+}
+
 int frame_decode(const struct buf *in, struct frame *frame, struct error *err)
 {
     const unsigned char *header = (const unsigned char *)buf_bytes(in);

@@ -86,6 +86,12 @@ enum frame_type {
     FRAME_MAPPED, /* JSON: program, ntasks, hosts, taskmap */
     FRAME_RUNS,   /* the first tasks of a detached program are all started */
     FRAME_END,    /* bulk; JSON: status, messages. Back from the front end: what is saved of it */
+    /* between an instance's manager and its agents, both ways */
+    FRAME_CHANNEL, /* rank: number of the channel of `node`; bytes of it. flags: FRAME_CHANNEL_OPEN: it is new, bytes: for what;
+                      FRAME_CHANNEL_END: that was the last of them */
+    FRAME_CHANNEL_CREDIT, /* rank: number of the channel; u64 bytes that may be sent again */
+    /* to an instance's manager, the first on a channel */
+    FRAME_PROGRAM, /* JSON: what to run, see launcher/protocol/program_request.h */
     /* between the manager and who connects to its control socket */
     FRAME_CONTROL, /* JSON: a request, see launcher/protocol/control_request.h; and its answer */
     FRAME_NTYPES
@@ -96,7 +102,9 @@ enum {
     FRAME_UNFINISHED = 2,
     FRAME_MISSING_GROUPS = 4,
     FRAME_MISSING_PMIX = 8,
-    FRAME_RUNNING_FIRST = 16
+    FRAME_RUNNING_FIRST = 16,
+    FRAME_CHANNEL_OPEN = 32,
+    FRAME_CHANNEL_END = 64
 };
 enum { FRAME_SIGNAL_END = 1 };
 
@@ -118,6 +126,9 @@ void frame_encode_header(const struct frame *frame, unsigned char header[FRAME_H
 /* The next whole frame at the front of `in` (its bytes point there): 1, 0 when more bytes are
  * needed, -1 with a sentence. The caller consumes FRAME_HEADER + len bytes afterwards. */
 int frame_decode(const struct buf *in, struct frame *frame, struct error *err);
+
+/* Bytes of the payload whose header stands at the front of `in`. */
+size_t frame_length(const struct buf *in);
 
 /* Text of unknown origin as a JSON string (new reference). One with bytes that are not UTF-8 is made
  * printable, so that a message about them is never lost. NULL gives null. */

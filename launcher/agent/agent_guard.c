@@ -1,0 +1,62 @@
+/* The guard of an agent. */
+#include "launcher/agent/agent_guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher/process/descendants.h"
+#include "launcher/process/exec.h"
+#include "launcher/stdio/terminal.h"
+
+/* It holds neither end
+ * of the link, so that the agent's death is seen above at once. */
+static int guard(pid_t agent, const struct agent_config *config)
+{
+    int status = 0;
+    close(config->in);
+    close(config->out);
+    exec_reserve();
+    descendants_adopt();
+    for (;;) {
+        pid_t pid = waitpid(-1, &status, 0);
+        if (pid == agent || (pid < 0 && errno == ECHILD))
+            break;
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != AGENT_LEFT) {
+        char *survivors = descendants_end(AGENT_LOST_GRACE, NULL, 0, config->cgroup);
+        if (survivors) {
+            terminal_print(STDERR_FILENO, survivors, strlen(survivors));
+            terminal_print(STDERR_FILENO, "\n", 1);
+        }
+        free(survivors);
+    }
+    scratch_directory_remove(config->scratch);
+    if (WIFSIGNALED(status))
+        agent_sweep();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+int agent_guard_run(struct agent_config *config, struct error *err)
+{
+    int life[2];
+    if (pipe2(life, O_CLOEXEC) < 0)
+        return 1;
+    pid_t agent = fork();
+    if (agent < 0)
+        return 1;
+    if (agent > 0) {
+        close(life[0]);
+        return guard(agent, config);
+    }
+    close(life[1]);
+    config->guard = fcntl(life[0], F_DUPFD_CLOEXEC, 10);
+    close(life[0]);
+    config->run_another = agent_guard_run;
+    exec_reserve();
+    topo_prepare();
+    return agent_run(config, err);
+}

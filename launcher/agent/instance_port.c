@@ -1,0 +1,187 @@
+/* The socket of an instance on one node, its channels, and the agents of programs that it starts. */
+#include "launcher/agent/instance_port.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launcher/control/authorize.h"
+#include "launcher/control/instance_address.h"
+#include "launcher/process/job_signals.h"
+#include "launcher/process/nursery.h"
+#include "launcher/tree/channels.h"
+
+#define BACKLOG 1024
+#define FULL_PAUSE 1.0 /* s without new clients where there are no descriptors */
+
+struct instance_port {
+    struct ev_loop *loop;
+    struct uplink *uplink;
+    struct channels *channels;
+    struct nursery *nursery;
+    uint32_t next; /* number of a channel that is opened here: odd; the manager's are even */
+    int fd;
+    ev_io acceptor;
+    ev_timer pause;
+};
+
+static void port_send(void *owner, const struct frame *frame)
+{
+    uplink_send(((struct instance_port *)owner)->uplink, frame);
+}
+
+static const struct channels_ops port_channels_ops = {port_send};
+
+/* ---- those who come in ---- */
+
+static bool is_ours(int fd)
+{
+    struct ucred cred;
+    socklen_t len = sizeof(cred);
+    struct error err = ERROR_INIT;
+    bool ours = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0 &&
+                authorize("connect", cred.uid, geteuid(), &err) == 0;
+    error_clear(&err);
+    return ours;
+}
+
+static void port_on_resume(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct instance_port *port = timer->data;
+    (void)events;
+    ev_io_start(loop, &port->acceptor);
+}
+
+static void port_on_client(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct instance_port *port = io->data;
+    int fd = accept4(port->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    (void)events;
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        ev_io_stop(loop, io);
+        ev_timer_set(&port->pause, FULL_PAUSE, 0);
+        ev_timer_start(loop, &port->pause);
+    }
+    if (fd < 0)
+        return;
+    if (!is_ours(fd)) {
+        close(fd);
+        return;
+    }
+    uint32_t node = uplink_node(port->uplink), number = port->next;
+    struct frame open = {
+        .type = FRAME_CHANNEL, .flags = FRAME_CHANNEL_OPEN, .node = node, .rank = number};
+    port->next += 2;
+    uplink_send(port->uplink, &open);
+    channels_add(port->channels, node, number, fd);
+}
+
+/* ---- agents of programs ---- */
+
+/* In a process that the nursery forked. */
+static int run_agent(void *arg, const int *fds, size_t nfds)
+{
+    struct error err = ERROR_INIT;
+    const struct instance_port_config *port = arg;
+    struct agent_config config = {.in = fds[0],
+                                  .out = fds[0],
+                                  .topo = port->topo ? topo_ref(port->topo) : NULL,
+                                  .cgroup = cgroup_new(),
+                                  .scratch = scratch_directory_new()};
+    (void)nfds;
+    job_signals_survive();
+    int status = port->run(&config, &err);
+    error_clear(&err); /* the link's end says it */
+    return status;
+}
+
+static void open_agent(struct instance_port *port, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+        uplink_note(port->uplink, "cannot make a socket pair: %s", strerror(errno));
+        channels_refuse(port->channels, frame->node, frame->rank);
+        return;
+    }
+    int rc = nursery_start(port->nursery, &pair[1], 1, &err);
+    close(pair[1]);
+    if (rc < 0) {
+        uplink_note(port->uplink, "cannot start an agent for a program: %s", error_text(&err));
+        close(pair[0]);
+        channels_refuse(port->channels, frame->node, frame->rank);
+    } else {
+        channels_add(port->channels, frame->node, frame->rank, pair[0]);
+    }
+    error_clear(&err);
+}
+
+void instance_port_frame(struct instance_port *port, const struct frame *frame)
+{
+    if (!port || !port->channels)
+        return;
+    if (frame->type == FRAME_CHANNEL && frame->flags & FRAME_CHANNEL_OPEN)
+        open_agent(port, frame);
+    else
+        channels_take(port->channels, frame);
+}
+
+/* ---- life ---- */
+
+struct instance_port *instance_port_new(struct ev_loop *loop, struct uplink *uplink,
+                                        const struct instance_port_config *config,
+                                        struct error *err)
+{
+    struct sockaddr_un address;
+    socklen_t len = instance_address(&address, config->name);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, BACKLOG) < 0) {
+        error_set(err, "cannot make the socket of the instance: %s", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    struct nursery *nursery = nursery_new(loop, run_agent, (void *)(uintptr_t)config, err);
+    if (!nursery) {
+        close(fd);
+        return NULL;
+    }
+    struct instance_port *port = mem_alloc(sizeof(*port));
+    *port = (struct instance_port){
+        .loop = loop, .uplink = uplink, .nursery = nursery, .next = 1, .fd = fd};
+    port->channels = channels_new(loop, &port_channels_ops, port);
+    ev_io_init(&port->acceptor, port_on_client, fd, EV_READ);
+    ev_timer_init(&port->pause, port_on_resume, 0, 0);
+    port->acceptor.data = port->pause.data = port;
+    ev_io_start(loop, &port->acceptor);
+    return port;
+}
+
+pid_t instance_port_pid(const struct instance_port *port)
+{
+    return nursery_pid(port->nursery);
+}
+
+void instance_port_shut(struct instance_port *port)
+{
+    if (!port || port->fd < 0)
+        return;
+    ev_io_stop(port->loop, &port->acceptor);
+    ev_timer_stop(port->loop, &port->pause);
+    close(port->fd);
+    port->fd = -1;
+    channels_free(port->channels);
+    port->channels = NULL;
+    nursery_free(port->nursery);
+    port->nursery = NULL;
+}
+
+void instance_port_free(struct instance_port *port)
+{
+    instance_port_shut(port);
+    free(port);
+}

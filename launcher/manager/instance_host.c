@@ -1,0 +1,221 @@
+/* Programs in an instance: their managers, and the channels to their front ends and agents. */
+#include "launcher/manager/instance_host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launcher/process/nursery.h"
+#include "launcher/tree/agent_broker.h"
+#include "launcher/tree/channels.h"
+
+/* The end here of what a program's manager asks over. */
+struct broker {
+    struct broker *next;
+    struct instance_host *host;
+    int fd;
+    ev_io reader;
+};
+
+struct instance_host {
+    char name[17];
+    int (*program)(int frontend, int broker);
+    struct nursery *nursery;
+    struct ev_loop *loop; /* NULL: not attached */
+    const struct instance_host_ops *ops;
+    void *owner;
+    struct channels *channels;
+    struct broker *brokers;
+    uint32_t next; /* number of a channel that is opened here: even; agents' are odd */
+};
+
+/* ---- agents for programs ---- */
+
+static void refuse_agent(const struct agent_wish *wish, const char *why)
+{
+    char *line = mem_format("%s\n", why);
+    ssize_t done = write(wish->words, line, strlen(line));
+    (void)done; /* the link's end says it, too */
+    free(line);
+    close(wish->link);
+}
+
+static void lend_agent(struct instance_host *host, const struct agent_wish *wish)
+{
+    uint32_t node = host->ops->node(host->owner, wish->host);
+    if (node == UINT32_MAX) {
+        refuse_agent(wish, "the instance has no agent there, or has lost it");
+    } else {
+        struct frame open = {
+            .type = FRAME_CHANNEL, .flags = FRAME_CHANNEL_OPEN, .node = node, .rank = host->next};
+        host->ops->send(host->owner, &open);
+        channels_add(host->channels, node, host->next, wish->link);
+        host->next += 2;
+    }
+    close(wish->words);
+}
+
+static void broker_close(struct broker *broker)
+{
+    struct broker **at = &broker->host->brokers;
+    while (*at != broker)
+        at = &(*at)->next;
+    *at = broker->next;
+    ev_io_stop(broker->host->loop, &broker->reader);
+    close(broker->fd);
+    free(broker);
+}
+
+static void broker_on_readable(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct broker *broker = io->data;
+    struct agent_wish wish;
+    int rc = agent_broker_take(broker->fd, &wish);
+    (void)loop, (void)events;
+    if (rc > 0)
+        lend_agent(broker->host, &wish);
+    else if (rc < 0)
+        broker_close(broker);
+}
+
+static void broker_new(struct instance_host *host, int fd)
+{
+    struct broker *broker = mem_alloc(sizeof(*broker));
+    *broker = (struct broker){.next = host->brokers, .host = host, .fd = fd};
+    host->brokers = broker;
+    ev_io_init(&broker->reader, broker_on_readable, fd, EV_READ);
+    broker->reader.data = broker;
+    ev_io_start(host->loop, &broker->reader);
+}
+
+/* ---- programs ---- */
+
+static int run_program(void *arg, const int *fds, size_t nfds)
+{
+    const struct instance_host *host = arg;
+    (void)nfds;
+    return host->program(fds[0], fds[1]);
+}
+
+static int open_pairs(int front[2], int broker[2], struct error *err)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, front) < 0)
+        return error_set(err, "cannot make a socket pair: %s", strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, broker) == 0)
+        return 0;
+    error_set(err, "cannot make a socket pair: %s", strerror(errno));
+    close(front[0]);
+    close(front[1]);
+    return -1;
+}
+
+/* A tprun has come in on this node. */
+static void open_program(struct instance_host *host, const struct frame *frame)
+{
+    struct error err = ERROR_INIT;
+    int front[2], broker[2];
+    int rc = open_pairs(front, broker, &err);
+    if (rc == 0) {
+        rc = nursery_start(host->nursery, (const int[]){front[1], broker[1]}, 2, &err);
+        close(front[1]);
+        close(broker[1]);
+        if (rc < 0) {
+            close(front[0]);
+            close(broker[0]);
+        }
+    }
+    if (rc == 0) {
+        fcntl(broker[0], F_SETFL, O_NONBLOCK);
+        broker_new(host, broker[0]);
+        channels_add(host->channels, frame->node, frame->rank, front[0]);
+    } else {
+        host->ops->note(host->owner, error_text(&err));
+        channels_refuse(host->channels, frame->node, frame->rank);
+    }
+    error_clear(&err);
+}
+
+void instance_host_frame(struct instance_host *host, const struct frame *frame)
+{
+    if (!host || !host->channels)
+        return;
+    if (frame->type == FRAME_CHANNEL && frame->flags & FRAME_CHANNEL_OPEN)
+        open_program(host, frame);
+    else
+        channels_take(host->channels, frame);
+}
+
+void instance_host_nodes_lost(struct instance_host *host, const struct idset *nodes)
+{
+    if (host && host->channels)
+        channels_drop(host->channels, nodes);
+}
+
+/* ---- life ---- */
+
+struct instance_host *instance_host_new(int (*program)(int frontend, int broker), struct error *err)
+{
+    uint64_t word;
+    struct instance_host *host = mem_alloc(sizeof(*host));
+    *host = (struct instance_host){.program = program, .next = 2};
+    if (getrandom(&word, sizeof(word), 0) != sizeof(word)) {
+        error_set(err, "cannot get random bytes: %s", strerror(errno));
+        free(host);
+        return NULL;
+    }
+    snprintf(host->name, sizeof(host->name), "%016" PRIx64, word);
+    host->nursery = nursery_new(NULL, run_program, host, err);
+    if (host->nursery)
+        return host;
+    free(host);
+    return NULL;
+}
+
+const char *instance_host_name(const struct instance_host *host)
+{
+    return host ? host->name : NULL;
+}
+
+static void host_send(void *owner, const struct frame *frame)
+{
+    struct instance_host *host = owner;
+    host->ops->send(host->owner, frame);
+}
+
+static const struct channels_ops host_channels_ops = {host_send};
+
+void instance_host_attach(struct instance_host *host, struct ev_loop *loop,
+                          const struct instance_host_ops *ops, void *owner)
+{
+    if (!host)
+        return;
+    host->loop = loop;
+    host->ops = ops;
+    host->owner = owner;
+    host->channels = channels_new(loop, &host_channels_ops, host);
+}
+
+void instance_host_shut(struct instance_host *host)
+{
+    if (!host || !host->nursery)
+        return;
+    while (host->brokers)
+        broker_close(host->brokers);
+    channels_free(host->channels);
+    host->channels = NULL;
+    nursery_free(host->nursery);
+    host->nursery = NULL;
+}
+
+void instance_host_free(struct instance_host *host)
+{
+    instance_host_shut(host);
+    free(host);
+}

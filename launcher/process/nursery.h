@@ -1,0 +1,30 @@
+/*
+ * nursery - a process that forks others on request, each with descriptors that were sent along.
+ *
+ * It is forked before its maker has threads, tasks or links, so what it forks later has none of these, and starts
+ * at once: all that was read and loaded before is there. It ends with its maker; what it forked ends by
+ * itself, when its descriptors close.
+ */
+#ifndef LAUNCHER_PROCESS_NURSERY_H
+#define LAUNCHER_PROCESS_NURSERY_H
+
+#include <ev.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "launcher/process/descriptor_message.h"
+
+struct nursery;
+
+/* The loop is the maker's, or NULL: it has none yet. child() runs in each forked process, which has the descriptors that were sent (and owns them), 0 to 2, and no
+ * others; its result is the exit status. NULL with a sentence. */
+struct nursery *nursery_new(struct ev_loop *loop,
+                            int (*child)(void *arg, const int *fds, size_t nfds), void *arg,
+                            struct error *err);
+void nursery_free(struct nursery *nursery); /* its process ends. NULL is fine */
+pid_t nursery_pid(const struct nursery *nursery);
+/* The descriptors stay the caller's. 0, or -1 with a sentence. */
+int nursery_start(struct nursery *nursery, const int *fds, size_t nfds, struct error *err);
+
+#endif

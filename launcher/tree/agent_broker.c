@@ -1,0 +1,38 @@
+/* Wishes for agents, each one message. */
+#include "launcher/tree/agent_broker.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher/process/descriptor_message.h"
+
+int agent_broker_ask(int broker, const char *host, int link, int words, struct error *err)
+{
+    if (strlen(host) > AGENT_BROKER_HOST_MAX)
+        return error_set(err, "the name of the host is too long");
+    if (descriptor_message_send(broker, host, strlen(host), (const int[]){link, words}, 2) < 0)
+        return error_set(err, "the manager of the instance cannot be asked: %s", strerror(errno));
+    return 0;
+}
+
+int agent_broker_take(int broker, struct agent_wish *wish)
+{
+    int fds[DESCRIPTOR_MESSAGE_FDS];
+    size_t nfds;
+    ssize_t got;
+    do
+        got = descriptor_message_receive(broker, wish->host, AGENT_BROKER_HOST_MAX, fds, &nfds);
+    while (got < 0 && errno == EINTR);
+    if (got < 0 && errno == EAGAIN)
+        return 0;
+    if (got > 0 && nfds == 2) {
+        wish->host[got] = '\0';
+        wish->link = fds[0];
+        wish->words = fds[1];
+        return 1;
+    }
+    for (size_t i = 0; i < nfds; i++)
+        close(fds[i]);
+    return got > 0 ? 0 : -1;
+}

@@ -1,0 +1,27 @@
+/*
+ * agent_broker - how the manager of a program inside an instance gets agents: it asks the instance's manager, which
+ * has an agent on each node already, and hands it the far end of the new agent's link.
+ *
+ * The socket is of the kind SOCK_SEQPACKET, between two processes of one user on one machine.
+ */
+#ifndef LAUNCHER_TREE_AGENT_BROKER_H
+#define LAUNCHER_TREE_AGENT_BROKER_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+#define AGENT_BROKER_HOST_MAX 1024 /* bytes of a host's name */
+
+/* An agent on this host, with this link; a line on `words` says why there is none. Both stay the caller's. */
+int agent_broker_ask(int broker, const char *host, int link, int words, struct error *err);
+
+struct agent_wish {
+    char host[AGENT_BROKER_HOST_MAX + 1];
+    int link, words; /* the taker's */
+};
+
+/* 1: a wish; 0: there is none now; -1: the other end is gone. */
+int agent_broker_take(int broker, struct agent_wish *wish);
+
+#endif

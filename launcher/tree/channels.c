@@ -1,0 +1,254 @@
+/* Byte streams over frames: one entry for each descriptor, its window, what waits to be written to it. */
+#include "launcher/tree/channels.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define PIECE 65536               /* bytes that are read at a time */
+#define PAID (CHANNEL_WINDOW / 4) /* bytes after which credit is given back */
+
+struct channel {
+    struct channel *next;
+    struct channels *channels;
+    uint32_t node, number;
+    int fd;
+    ev_io reader, writer;
+    size_t window;    /* bytes that may still be sent */
+    size_t unpaid;    /* that were written, and for which no credit was given */
+    struct buf out;   /* that wait to be written */
+    bool read_over;   /* nothing more is sent */
+    bool write_over;  /* nothing more comes */
+    bool write_ended; /* the descriptor was told that */
+};
+
+struct channels {
+    struct ev_loop *loop;
+    const struct channels_ops *ops;
+    void *owner;
+    struct channel *first;
+    size_t count;
+};
+
+static struct channel **channel_at(struct channels *channels, uint32_t node, uint32_t number)
+{
+    struct channel **at = &channels->first;
+    while (*at && ((*at)->node != node || (*at)->number != number))
+        at = &(*at)->next;
+    return at;
+}
+
+static void channel_close(struct channel **at)
+{
+    struct channel *channel = *at;
+    *at = channel->next;
+    channel->channels->count--;
+    ev_io_stop(channel->channels->loop, &channel->reader);
+    ev_io_stop(channel->channels->loop, &channel->writer);
+    close(channel->fd);
+    buf_free(&channel->out);
+    free(channel);
+}
+
+static void send_end(struct channels *channels, uint32_t node, uint32_t number)
+{
+    struct frame end = {
+        .type = FRAME_CHANNEL, .flags = FRAME_CHANNEL_END, .node = node, .rank = number};
+    channels->ops->send(channels->owner, &end);
+}
+
+static void stop_reading(struct channel *channel)
+{
+    if (channel->read_over)
+        return;
+    channel->read_over = true;
+    ev_io_stop(channel->channels->loop, &channel->reader);
+    send_end(channel->channels, channel->node, channel->number);
+}
+
+/* Both directions are over, or the descriptor is of no use. */
+static void channel_settle(struct channel *channel)
+{
+    if (channel->write_over && !channel->out.len && !channel->write_ended) {
+        channel->write_ended = true;
+        shutdown(channel->fd, SHUT_WR);
+    }
+    if (channel->read_over && channel->write_ended)
+        channel_close(channel_at(channel->channels, channel->node, channel->number));
+}
+
+/* ---- from the descriptor to the other side ---- */
+
+static void channel_on_readable(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct channel *channel = io->data;
+    char bytes[PIECE];
+    size_t most = channel->window < sizeof(bytes) ? channel->window : sizeof(bytes);
+    ssize_t got = read(channel->fd, bytes, most);
+    (void)events;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) {
+        stop_reading(channel);
+        channel_settle(channel);
+        return;
+    }
+    struct frame frame = {.type = FRAME_CHANNEL,
+                          .node = channel->node,
+                          .rank = channel->number,
+                          .bytes = bytes,
+                          .len = (size_t)got};
+    channel->window -= (size_t)got;
+    if (!channel->window)
+        ev_io_stop(loop, &channel->reader);
+    channel->channels->ops->send(channel->channels->owner, &frame);
+}
+
+static void take_credit(struct channel *channel, const struct frame *frame)
+{
+    uint64_t more = frame->len >= 8 ? frame_get_u64(frame->bytes) : 0;
+    if (channel->read_over || more > CHANNEL_WINDOW - channel->window)
+        return;
+    channel->window += (size_t)more;
+    if (channel->window)
+        ev_io_start(channel->channels->loop, &channel->reader);
+}
+
+/* ---- from the other side to the descriptor ---- */
+
+static void give_credit(struct channel *channel)
+{
+    unsigned char bytes[8];
+    struct frame frame = {.type = FRAME_CHANNEL_CREDIT,
+                          .node = channel->node,
+                          .rank = channel->number,
+                          .bytes = bytes,
+                          .len = sizeof(bytes)};
+    if (channel->unpaid < PAID || channel->write_over)
+        return;
+    frame_put_u64(bytes, channel->unpaid);
+    channel->unpaid = 0;
+    channel->channels->ops->send(channel->channels->owner, &frame);
+}
+
+/* Who does not take anything any more is of no use to the other side either. */
+static void channel_fail(struct channel *channel)
+{
+    stop_reading(channel);
+    channel_close(channel_at(channel->channels, channel->node, channel->number));
+}
+
+static void channel_write(struct channel *channel)
+{
+    while (channel->out.len) {
+        ssize_t done = send(channel->fd, buf_bytes(&channel->out), channel->out.len, MSG_NOSIGNAL);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0 && errno == EAGAIN) {
+            ev_io_start(channel->channels->loop, &channel->writer);
+            give_credit(channel);
+            return;
+        }
+        if (done < 0) {
+            channel_fail(channel);
+            return;
+        }
+        buf_consume(&channel->out, (size_t)done);
+        channel->unpaid += (size_t)done;
+    }
+    ev_io_stop(channel->channels->loop, &channel->writer);
+    give_credit(channel);
+    channel_settle(channel);
+}
+
+static void channel_on_writable(struct ev_loop *loop, ev_io *io, int events)
+{
+    (void)loop, (void)events;
+    channel_write(io->data);
+}
+
+static void take_bytes(struct channel *channel, const struct frame *frame)
+{
+    /* More than was allowed: the other side is broken, and the channel is of no use. */
+    if (channel->write_over || frame->len > CHANNEL_WINDOW - channel->out.len - channel->unpaid) {
+        channel_fail(channel);
+        return;
+    }
+    buf_add(&channel->out, frame->bytes, frame->len);
+    channel->write_over = frame->flags & FRAME_CHANNEL_END;
+    channel_write(channel);
+}
+
+void channels_take(struct channels *channels, const struct frame *frame)
+{
+    struct channel *channel = *channel_at(channels, frame->node, frame->rank);
+    bool over = frame->type != FRAME_CHANNEL || frame->flags & FRAME_CHANNEL_END;
+    if (channel && frame->type == FRAME_CHANNEL)
+        take_bytes(channel, frame);
+    else if (channel)
+        take_credit(channel, frame);
+    else if (!over)
+        send_end(channels, frame->node, frame->rank);
+}
+
+/* ---- life ---- */
+
+struct channels *channels_new(struct ev_loop *loop, const struct channels_ops *ops, void *owner)
+{
+    struct channels *channels = mem_alloc(sizeof(*channels));
+    *channels = (struct channels){.loop = loop, .ops = ops, .owner = owner};
+    return channels;
+}
+
+void channels_free(struct channels *channels)
+{
+    if (!channels)
+        return;
+    while (channels->first)
+        channel_close(&channels->first);
+    free(channels);
+}
+
+void channels_add(struct channels *channels, uint32_t node, uint32_t number, int fd)
+{
+    struct channel *channel = mem_alloc(sizeof(*channel));
+    *channel = (struct channel){.next = channels->first,
+                                .channels = channels,
+                                .node = node,
+                                .number = number,
+                                .fd = fd,
+                                .window = CHANNEL_WINDOW};
+    channels->first = channel;
+    channels->count++;
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    ev_io_init(&channel->reader, channel_on_readable, fd, EV_READ);
+    ev_io_init(&channel->writer, channel_on_writable, fd, EV_WRITE);
+    channel->reader.data = channel->writer.data = channel;
+    ev_io_start(channels->loop, &channel->reader);
+}
+
+void channels_refuse(struct channels *channels, uint32_t node, uint32_t number)
+{
+    send_end(channels, node, number);
+}
+
+void channels_drop(struct channels *channels, const struct idset *nodes)
+{
+    for (struct channel **at = &channels->first; *at;) {
+        if (idset_has(nodes, (*at)->node))
+            channel_close(at);
+        else
+            at = &(*at)->next;
+    }
+}
+
+size_t channels_count(const struct channels *channels)
+{
+    return channels->count;
+}
