@@ -25,6 +25,7 @@ check_PROGRAMS += \
     tests/unit/test-bootstrap \
     tests/unit/test-buf \
     tests/unit/test-cgroup \
+    tests/unit/test-channels \
     tests/unit/test-claims \
     tests/unit/test-clock \
     tests/unit/test-closed-program \
@@ -170,6 +171,7 @@ tests_unit_test_batch_system_LDADD = $(UNIT_LIBS)
 tests_unit_test_bootstrap_LDADD = $(UNIT_LIBS)
 tests_unit_test_buf_LDADD = $(UNIT_LIBS)
 tests_unit_test_cgroup_LDADD = $(UNIT_LIBS)
+tests_unit_test_channels_LDADD = $(UNIT_LIBS)
 tests_unit_test_claims_LDADD = $(UNIT_LIBS)
 tests_unit_test_clock_LDADD = $(UNIT_LIBS)
 tests_unit_test_closed_program_LDADD = $(UNIT_LIBS)
@@ -321,6 +323,7 @@ FUZZER_FLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 noinst_PROGRAMS += \
     tests/fuzz/fuzz-batch-system \
     tests/fuzz/fuzz-cgroup \
+    tests/fuzz/fuzz-channels \
     tests/fuzz/fuzz-claims \
     tests/fuzz/fuzz-constraint \
     tests/fuzz/fuzz-context-record \
@@ -356,6 +359,7 @@ noinst_PROGRAMS += \
     tests/fuzz/fuzz-tprun-options
 tests_fuzz_fuzz_batch_system_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_cgroup_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_channels_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_claims_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_constraint_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_context_record_LDFLAGS = $(FUZZER_FLAGS)

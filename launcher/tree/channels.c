@@ -63,6 +63,14 @@ static void send_end(struct channels *channels, uint32_t node, uint32_t number)
     channels->ops->send(channels->owner, &end);
 }
 
+/* Nothing that the other side sends is taken any more. */
+static void send_closed(struct channels *channels, uint32_t node, uint32_t number)
+{
+    struct frame closed = {
+        .type = FRAME_CHANNEL_CREDIT, .flags = FRAME_CHANNEL_CLOSED, .node = node, .rank = number};
+    channels->ops->send(channels->owner, &closed);
+}
+
 static void stop_reading(struct channel *channel)
 {
     if (channel->read_over)
@@ -113,6 +121,11 @@ static void channel_on_readable(struct ev_loop *loop, ev_io *io, int events)
 static void take_credit(struct channel *channel, const struct frame *frame)
 {
     uint64_t more = frame->len >= 8 ? frame_get_u64(frame->bytes) : 0;
+    if (frame->flags & FRAME_CHANNEL_CLOSED) {
+        stop_reading(channel);
+        channel_settle(channel);
+        return;
+    }
     if (channel->read_over || more > CHANNEL_WINDOW - channel->window)
         return;
     channel->window += (size_t)more;
@@ -137,11 +150,16 @@ static void give_credit(struct channel *channel)
     channel->channels->ops->send(channel->channels->owner, &frame);
 }
 
-/* Who does not take anything any more is of no use to the other side either. */
-static void channel_fail(struct channel *channel)
+/* The descriptor takes nothing any more. What can still be read from it is sent: a process that has ended may have
+ * written before. */
+static void stop_writing(struct channel *channel)
 {
-    stop_reading(channel);
-    channel_close(channel_at(channel->channels, channel->node, channel->number));
+    if (!channel->write_over)
+        send_closed(channel->channels, channel->node, channel->number);
+    ev_io_stop(channel->channels->loop, &channel->writer);
+    buf_free(&channel->out);
+    channel->write_over = channel->write_ended = true;
+    channel_settle(channel);
 }
 
 static void channel_write(struct channel *channel)
@@ -156,7 +174,7 @@ static void channel_write(struct channel *channel)
             return;
         }
         if (done < 0) {
-            channel_fail(channel);
+            stop_writing(channel);
             return;
         }
         buf_consume(&channel->out, (size_t)done);
@@ -175,9 +193,12 @@ static void channel_on_writable(struct ev_loop *loop, ev_io *io, int events)
 
 static void take_bytes(struct channel *channel, const struct frame *frame)
 {
+    if (channel->write_over)
+        return;
     /* More than was allowed: the other side is broken, and the channel is of no use. */
-    if (channel->write_over || frame->len > CHANNEL_WINDOW - channel->out.len - channel->unpaid) {
-        channel_fail(channel);
+    if (frame->len > CHANNEL_WINDOW - channel->out.len - channel->unpaid) {
+        stop_reading(channel);
+        stop_writing(channel);
         return;
     }
     buf_add(&channel->out, frame->bytes, frame->len);
@@ -194,7 +215,7 @@ void channels_take(struct channels *channels, const struct frame *frame)
     else if (channel)
         take_credit(channel, frame);
     else if (!over)
-        send_end(channels, frame->node, frame->rank);
+        channels_refuse(channels, frame->node, frame->rank);
 }
 
 /* ---- life ---- */
@@ -236,6 +257,7 @@ void channels_add(struct channels *channels, uint32_t node, uint32_t number, int
 void channels_refuse(struct channels *channels, uint32_t node, uint32_t number)
 {
     send_end(channels, node, number);
+    send_closed(channels, node, number);
 }
 
 void channels_drop(struct channels *channels, const struct idset *nodes)

@@ -3,8 +3,9 @@
  *
  * An instance's agents and its manager carry the links of the programs in it: a channel is one of them, named by
  * the node of its agent and a number. Each direction has a window of CHANNEL_WINDOW bytes, so one channel whose
- * far end does not read holds up no other, and takes no more memory than that. An end of file is carried, too;
- * a channel is over when both directions have ended, and its descriptor is closed then.
+ * far end does not read holds up no other, and takes no more memory than that. An end of file is carried, too, and so is
+ * that nothing is read any more; what was sent before either is delivered. A channel is over when both directions have
+ * ended, and its descriptor is closed then.
  */
 #ifndef LAUNCHER_TREE_CHANNELS_H
 #define LAUNCHER_TREE_CHANNELS_H
@@ -33,7 +34,7 @@ void channels_add(struct channels *channels, uint32_t node, uint32_t number, int
 /* A FRAME_CHANNEL without FRAME_CHANNEL_OPEN, or a FRAME_CHANNEL_CREDIT. One for a channel that is not there (any more) is
  * answered with the channel's end. */
 void channels_take(struct channels *channels, const struct frame *frame);
-/* The other side of a channel that was asked for there cannot be: it sees the end of file. */
+/* The other side of a channel that was asked for there cannot be: it sees the end of file, and closes it. */
 void channels_refuse(struct channels *channels, uint32_t node, uint32_t number);
 /* These nodes are lost: their channels are closed. */
 void channels_drop(struct channels *channels, const struct idset *nodes);

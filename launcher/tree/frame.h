@@ -89,7 +89,8 @@ enum frame_type {
     /* between an instance's manager and its agents, both ways */
     FRAME_CHANNEL, /* rank: number of the channel of `node`; bytes of it. flags: FRAME_CHANNEL_OPEN: it is new, bytes: for what;
                       FRAME_CHANNEL_END: that was the last of them */
-    FRAME_CHANNEL_CREDIT, /* rank: number of the channel; u64 bytes that may be sent again */
+    FRAME_CHANNEL_CREDIT, /* rank: number of the channel; u64 bytes that may be sent again. flags: FRAME_CHANNEL_CLOSED: none
+                             are taken any more */
     /* to an instance's manager, the first on a channel */
     FRAME_PROGRAM, /* JSON: what to run, see launcher/protocol/program_request.h */
     /* between the manager and who connects to its control socket */
@@ -104,7 +105,8 @@ enum {
     FRAME_MISSING_PMIX = 8,
     FRAME_RUNNING_FIRST = 16,
     FRAME_CHANNEL_OPEN = 32,
-    FRAME_CHANNEL_END = 64
+    FRAME_CHANNEL_END = 64,
+    FRAME_CHANNEL_CLOSED = 128
 };
 enum { FRAME_SIGNAL_END = 1 };
 

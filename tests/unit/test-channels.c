@@ -1,0 +1,546 @@
+#include "base/buf.h"
+#include "tests/unit/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launcher/tree/channels.h"
+
+#define NODE 3
+
+/* A frame that is under way. */
+struct packet {
+    struct packet *next;
+    struct frame frame;
+    char bytes[];
+};
+
+struct side {
+    struct world *world;
+    struct channels *channels;
+    struct packet *first, **last; /* that it has sent */
+    unsigned nends, nclosed;      /* of those that were delivered from here */
+};
+
+struct world {
+    struct ev_loop *loop;
+    struct side a, b;
+    size_t under_way
+        [2];     /* bytes that a and b have sent on channel 1, and for which there was no credit */
+    size_t most; /* of them, ever */
+};
+
+static size_t *under_way(struct side *side)
+{
+    return &side->world->under_way[side == &side->world->b];
+}
+
+static void keep_packet(void *owner, const struct frame *frame)
+{
+    struct side *side = owner, *other = side == &side->world->a ? &side->world->b : &side->world->a;
+    struct packet *packet = mem_alloc(sizeof(*packet) + frame->len);
+    *packet = (struct packet){.frame = *frame};
+    if (frame->len)
+        memcpy(packet->bytes, frame->bytes, frame->len);
+    packet->frame.bytes = packet->bytes;
+    *side->last = packet;
+    side->last = &packet->next;
+    if (frame->rank == 1 && frame->type == FRAME_CHANNEL)
+        *under_way(side) += frame->len;
+    else if (frame->rank == 1 && frame->len)
+        *under_way(other) -= (size_t)frame_get_u64(frame->bytes);
+    if (*under_way(side) > side->world->most)
+        side->world->most = *under_way(side);
+}
+
+static const struct channels_ops ops = {keep_packet};
+
+static void side_open(struct side *side, struct world *world)
+{
+    side->world = world;
+    side->last = &side->first;
+    side->channels = channels_new(world->loop, &ops, side);
+}
+
+static int setup(void **state)
+{
+    struct world *world = mem_alloc(sizeof(*world));
+    *world = (struct world){.loop = ev_loop_new(EVFLAG_AUTO)};
+    side_open(&world->a, world);
+    side_open(&world->b, world);
+    *state = world;
+    return 0;
+}
+
+static struct packet *packet_take(struct side *side)
+{
+    struct packet *packet = side->first;
+    if (!packet)
+        return NULL;
+    side->first = packet->next;
+    if (!side->first)
+        side->last = &side->first;
+    return packet;
+}
+
+static void side_close(struct side *side)
+{
+    channels_free(side->channels);
+    for (struct packet *packet; (packet = packet_take(side));)
+        free(packet);
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+    side_close(&world->a);
+    side_close(&world->b);
+    ev_loop_destroy(world->loop);
+    free(world);
+    return 0;
+}
+
+/* All that is under way from this side arrives. */
+static bool deliver(struct side *from, struct side *to)
+{
+    bool any = false;
+    for (struct packet *packet; (packet = packet_take(from)); any = true) {
+        from->nends +=
+            packet->frame.type == FRAME_CHANNEL && packet->frame.flags & FRAME_CHANNEL_END;
+        from->nclosed += packet->frame.flags & FRAME_CHANNEL_CLOSED ? 1 : 0;
+        channels_take(to->channels, &packet->frame);
+        free(packet);
+    }
+    return any;
+}
+
+/* Until nothing moves any more. */
+static void settle(struct world *world)
+{
+    for (int quiet = 0; quiet < 3; quiet++) {
+        ev_run(world->loop, EVRUN_NOWAIT);
+        if (deliver(&world->a, &world->b) | deliver(&world->b, &world->a))
+            quiet = 0;
+    }
+}
+
+/* A channel between two processes: their descriptors. */
+static void open_channel(struct world *world, uint32_t number, int ends[2])
+{
+    int a[2], b[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, a), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, b), 0);
+    channels_add(world->a.channels, NODE, number, a[1]);
+    channels_add(world->b.channels, NODE, number, b[1]);
+    ends[0] = a[0];
+    ends[1] = b[0];
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+}
+
+static unsigned char byte_at(size_t at)
+{
+    return (unsigned char)(at * 31 + at / 251);
+}
+
+/* As much as goes in; `most` bytes of a stream that begins at *at. */
+static void put(int fd, size_t *at, size_t most)
+{
+    unsigned char bytes[8192];
+    while (*at < most) {
+        size_t len = most - *at < sizeof(bytes) ? most - *at : sizeof(bytes);
+        for (size_t i = 0; i < len; i++)
+            bytes[i] = byte_at(*at + i);
+        ssize_t done = send(fd, bytes, len, MSG_NOSIGNAL);
+        if (done < 0)
+            return;
+        *at += (size_t)done;
+    }
+}
+
+/* All that is there: the bytes are right. True at the end of file. */
+static bool get(int fd, size_t *at, size_t most)
+{
+    unsigned char bytes[8192];
+    while (*at < most) {
+        size_t len = most - *at < sizeof(bytes) ? most - *at : sizeof(bytes);
+        ssize_t got = read(fd, bytes, len);
+        if (got <= 0)
+            return got == 0;
+        for (ssize_t i = 0; i < got; i++)
+            if (bytes[i] != byte_at(*at + (size_t)i))
+                fail_msg("byte %zu is wrong", *at + (size_t)i);
+        *at += (size_t)got;
+    }
+    return false;
+}
+
+static bool at_end(int fd)
+{
+    char byte;
+    return read(fd, &byte, 1) == 0;
+}
+
+static size_t count(const struct side *side)
+{
+    return channels_count(side->channels);
+}
+
+/* ---- data ---- */
+
+static void moves_data_both_ways(void **state)
+{
+    struct world *world = *state;
+    size_t total = 8 * CHANNEL_WINDOW + 17, sent[2] = {0}, got[2] = {0};
+    int ends[2];
+    open_channel(world, 1, ends);
+    for (int turn = 0; turn < 10000 && (got[0] < total || got[1] < total); turn++) {
+        put(ends[0], &sent[0], total);
+        put(ends[1], &sent[1], total);
+        settle(world);
+        get(ends[1], &got[0], total);
+        get(ends[0], &got[1], total);
+    }
+    assert_int_equal(got[0], total);
+    assert_int_equal(got[1], total);
+    close(ends[0]);
+    close(ends[1]);
+    settle(world);
+    assert_int_equal(count(&world->a) + count(&world->b), 0);
+}
+
+static void keeps_to_the_window_where_nobody_reads(void **state)
+{
+    struct world *world = *state;
+    size_t total = 16 * CHANNEL_WINDOW, sent = 0, got = 0;
+    int ends[2];
+    open_channel(world, 1, ends);
+    for (int turn = 0; turn < 100; turn++) {
+        put(ends[0], &sent, total);
+        settle(world);
+    }
+    assert_true(sent < total);
+    assert_true(world->most <= CHANNEL_WINDOW);
+    assert_true(world->most > CHANNEL_WINDOW / 2);
+    for (int turn = 0; turn < 10000 && got < total; turn++) { /* it reads now, a little at a time */
+        size_t piece = got + 30000 < total ? got + 30000 : total;
+        get(ends[1], &got, piece);
+        put(ends[0], &sent, total);
+        settle(world);
+    }
+    assert_int_equal(got, total);
+    assert_true(world->most <= CHANNEL_WINDOW);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void a_stalled_channel_stops_no_other(void **state)
+{
+    struct world *world = *state;
+    size_t total = 4 * CHANNEL_WINDOW, stalled = 0, sent = 0, got = 0;
+    int still[2], ends[2];
+    open_channel(world, 1, still);
+    open_channel(world, 2, ends);
+    for (int turn = 0; turn < 10000 && got < total; turn++) {
+        put(still[0], &stalled, 64 * CHANNEL_WINDOW);
+        put(ends[0], &sent, total);
+        settle(world);
+        get(ends[1], &got, total);
+    }
+    assert_int_equal(got, total);
+    assert_true(stalled < total);
+    for (int i = 0; i < 2; i++)
+        close(still[i]), close(ends[i]);
+}
+
+static void tells_apart_channels_of_two_nodes(void **state)
+{
+    struct world *world = *state;
+    int pair[2], ends[2];
+    char text[8] = "";
+    open_channel(world, 1, ends);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+    channels_add(world->b.channels, NODE + 1, 1, pair[1]);
+    assert_int_equal(write(ends[0], "to me", 5), 5);
+    settle(world);
+    assert_int_equal(read(pair[0], text, sizeof(text)), -1);
+    assert_int_equal(read(ends[1], text, sizeof(text)), 5);
+    close(pair[0]);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* ---- ends ---- */
+
+static void carries_the_end_of_each_direction(void **state)
+{
+    struct world *world = *state;
+    size_t sent = 0, got = 0, answered = 0, answer = 0;
+    int ends[2];
+    open_channel(world, 1, ends);
+    put(ends[0], &sent, 1000);
+    shutdown(ends[0], SHUT_WR);
+    settle(world);
+    assert_true(get(ends[1], &got, 2000));
+    assert_int_equal(got, 1000);
+    assert_int_equal(count(&world->a) + count(&world->b), 2);
+    put(ends[1], &answered, 5000); /* the other direction goes on */
+    settle(world);
+    close(ends[1]);
+    settle(world);
+    assert_true(get(ends[0], &answer, 9000));
+    assert_int_equal(answer, 5000);
+    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    close(ends[0]);
+}
+
+static void an_end_comes_behind_all_that_waits(void **state)
+{
+    struct world *world = *state;
+    size_t total = CHANNEL_WINDOW * 3 / 2, sent = 0, got = 0;
+    int ends[2];
+    open_channel(world, 1, ends);
+    for (int turn = 0; turn < 100 && sent < total; turn++) {
+        put(ends[0], &sent, total);
+        settle(world);
+    }
+    assert_int_equal(sent, total); /* with what sockets hold */
+    close(ends[0]);
+    settle(world);
+    bool end = false;
+    for (int turn = 0; turn < 1000 && !end; turn++) {
+        end = get(ends[1], &got, total + 1);
+        settle(world);
+    }
+    assert_true(end);
+    assert_int_equal(got, total);
+    close(ends[1]);
+    settle(world);
+    assert_int_equal(count(&world->a) + count(&world->b), 0);
+}
+
+/* As a manager that says how all ended and is gone, while its front end sends more input. */
+static void last_words_arrive_though_more_is_sent_to_who_is_gone(void **state)
+{
+    struct world *world = *state;
+    char text[32] = "";
+    int ends[2];
+    open_channel(world, 1, ends);
+    assert_int_equal(write(ends[0], "input", 5), 5);
+    ev_run(world->loop, EVRUN_NOWAIT); /* it is under way */
+    assert_int_equal(write(ends[1], "all have ended", 14), 14);
+    close(ends[1]);
+    deliver(&world->a, &world->b); /* before anything was read there */
+    settle(world);
+    assert_int_equal(read(ends[0], text, sizeof(text)), 14);
+    assert_string_equal(text, "all have ended");
+    assert_true(at_end(ends[0]));
+    close(ends[0]);
+    settle(world);
+    assert_int_equal(count(&world->a) + count(&world->b), 0);
+}
+
+static void what_waits_for_a_slow_reader_arrives_though_it_sends_to_who_is_gone(void **state)
+{
+    struct world *world = *state;
+    size_t total = 3 * CHANNEL_WINDOW / 2, sent = 0, got = 0, input = 0;
+    int ends[2];
+    open_channel(world, 1, ends);
+    for (int turn = 0; turn < 100 && sent < total; turn++) {
+        put(ends[1], &sent, total);
+        settle(world);
+    }
+    assert_int_equal(sent, total);
+    close(ends[1]);
+    settle(world);
+    for (int turn = 0; turn < 5; turn++) { /* several frames to a channel that is over there */
+        put(ends[0], &input, input + 3000);
+        settle(world);
+    }
+    bool end = false;
+    for (int turn = 0; turn < 1000 && !end; turn++) {
+        end = get(ends[0], &got, total + 1);
+        settle(world);
+    }
+    assert_int_equal(got, total);
+    close(ends[0]);
+    settle(world);
+    assert_int_equal(count(&world->a) + count(&world->b), 0);
+}
+
+static void who_sends_to_one_that_is_gone_sees_it_and_is_closed(void **state)
+{
+    struct world *world = *state;
+    size_t sent = 0;
+    int ends[2];
+    char byte;
+    open_channel(world, 1, ends);
+    for (int turn = 0; turn < 100; turn++) { /* its whole window waits there */
+        put(ends[0], &sent, 64 * CHANNEL_WINDOW);
+        settle(world);
+    }
+    close(ends[1]);
+    settle(world);
+    assert_int_equal(read(ends[0], &byte, 1), -1);
+    assert_int_equal(errno, ECONNRESET); /* as a socket has it whose other end has not read all */
+    assert_int_equal(world->b.nclosed, 1);
+    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    assert_int_equal(send(ends[0], "x", 1, MSG_NOSIGNAL), -1);
+    assert_int_equal(errno, EPIPE);
+    close(ends[0]);
+}
+
+/* ---- what should not come ---- */
+
+static void bytes_for_an_unknown_channel_are_answered_with_its_end(void **state)
+{
+    struct world *world = *state;
+    struct frame frame = {
+        .type = FRAME_CHANNEL, .node = NODE, .rank = 8, .bytes = "bytes", .len = 5};
+    int ends[2];
+    open_channel(world, 1, ends);
+    channels_take(world->a.channels, &frame);
+    assert_non_null(world->a.first);
+    assert_int_equal(world->a.first->frame.rank, 8);
+    settle(world);
+    assert_int_equal(world->a.nends, 1);
+    assert_int_equal(world->a.nclosed, 1);
+    assert_int_equal(count(&world->a) + count(&world->b), 2);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* An answer to an answer would never end. */
+static void nothing_answers_an_end_or_credit_of_an_unknown_channel(void **state)
+{
+    struct world *world = *state;
+    unsigned char credit[8] = {0};
+    struct frame frames[] = {
+        {.type = FRAME_CHANNEL, .flags = FRAME_CHANNEL_END, .node = NODE, .rank = 8},
+        {.type = FRAME_CHANNEL_CREDIT, .node = NODE, .rank = 8, .bytes = credit, .len = 8},
+        {.type = FRAME_CHANNEL_CREDIT, .flags = FRAME_CHANNEL_CLOSED, .node = NODE, .rank = 8},
+    };
+    for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
+        channels_take(world->a.channels, &frames[i]);
+    assert_null(world->a.first);
+}
+
+static void more_than_the_window_closes_the_channel(void **state)
+{
+    struct world *world = *state;
+    char *bytes = mem_alloc(CHANNEL_WINDOW + 1);
+    struct frame frame = {
+        .type = FRAME_CHANNEL, .node = NODE, .rank = 1, .bytes = bytes, .len = CHANNEL_WINDOW + 1};
+    int ends[2];
+    open_channel(world, 1, ends);
+    memset(bytes, 'x', CHANNEL_WINDOW + 1);
+    channels_take(world->b.channels, &frame);
+    assert_int_equal(count(&world->b), 0);
+    settle(world);
+    assert_int_equal(count(&world->a), 0);
+    assert_true(at_end(ends[0]));
+    assert_true(at_end(ends[1]));
+    free(bytes);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void credit_that_is_too_much_or_cut_counts_nothing(void **state)
+{
+    struct world *world = *state;
+    unsigned char credit[8];
+    struct frame frame = {
+        .type = FRAME_CHANNEL_CREDIT, .node = NODE, .rank = 1, .bytes = credit, .len = 8};
+    size_t sent = 0;
+    int ends[2];
+    open_channel(world, 1, ends);
+    for (uint64_t more = 1; more; more = more < UINT64_MAX / 7 ? more * 7 : 0) {
+        frame_put_u64(credit, more);
+        channels_take(world->a.channels, &frame);
+    }
+    frame.len = 7;
+    channels_take(world->a.channels, &frame);
+    frame.len = 0;
+    channels_take(world->a.channels, &frame);
+    for (int turn = 0; turn < 100; turn++) {
+        put(ends[0], &sent, 64 * CHANNEL_WINDOW);
+        ev_run(world->loop, EVRUN_NOWAIT);
+    }
+    assert_int_equal(world->under_way[0], CHANNEL_WINDOW);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void a_refused_channel_is_closed_at_the_other_side(void **state)
+{
+    struct world *world = *state;
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+    channels_add(world->a.channels, NODE, 2, pair[1]);
+    channels_refuse(world->b.channels, NODE, 2);
+    settle(world);
+    assert_true(at_end(pair[0]));
+    assert_int_equal(count(&world->a), 0);
+    close(pair[0]);
+}
+
+static void channels_of_lost_nodes_are_closed_and_no_others(void **state)
+{
+    struct world *world = *state;
+    struct idset *lost = idset_new();
+    int ends[2], pair[2];
+    char byte;
+    open_channel(world, 1, ends);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+    channels_add(world->a.channels, NODE + 1, 1, pair[1]);
+    idset_add(lost, NODE + 1);
+    channels_drop(world->a.channels, lost);
+    assert_true(at_end(pair[0]));
+    assert_int_equal(read(ends[0], &byte, 1), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(count(&world->a), 1);
+    idset_add(lost, NODE);
+    channels_drop(world->a.channels, lost);
+    assert_true(at_end(ends[0]));
+    assert_int_equal(count(&world->a), 0);
+    idset_free(lost);
+    close(pair[0]);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(moves_data_both_ways, setup, teardown),
+        cmocka_unit_test_setup_teardown(keeps_to_the_window_where_nobody_reads, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stalled_channel_stops_no_other, setup, teardown),
+        cmocka_unit_test_setup_teardown(tells_apart_channels_of_two_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(carries_the_end_of_each_direction, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_end_comes_behind_all_that_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(last_words_arrive_though_more_is_sent_to_who_is_gone, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            what_waits_for_a_slow_reader_arrives_though_it_sends_to_who_is_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_sends_to_one_that_is_gone_sees_it_and_is_closed, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(bytes_for_an_unknown_channel_are_answered_with_its_end,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(nothing_answers_an_end_or_credit_of_an_unknown_channel,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(more_than_the_window_closes_the_channel, setup, teardown),
+        cmocka_unit_test_setup_teardown(credit_that_is_too_much_or_cut_counts_nothing, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_refused_channel_is_closed_at_the_other_side, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(channels_of_lost_nodes_are_closed_and_no_others, setup,
+                                        teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
