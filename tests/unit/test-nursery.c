@@ -1,0 +1,249 @@
+#include "launcher/process/nursery.h"
+#include "tests/unit/unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What a forked process has open, as a text: "0 1 2 3". */
+static void list_descriptors(char *text, size_t room)
+{
+    size_t len = 0;
+    for (int fd = 0; fd < 256; fd++)
+        if (fcntl(fd, F_GETFD) >= 0)
+            len += (size_t)snprintf(text + len, room - len, "%s%d", len ? " " : "", fd);
+}
+
+/* An order comes over the first descriptor, the answer goes there. */
+static int obey(void *arg, const int *fds, size_t nfds)
+{
+    char order = 0, text[1024] = "";
+    while (read(fds[0], &order, 1) == 1) {
+        if (order == 'd')
+            list_descriptors(text, sizeof(text));
+        else if (order == 'a')
+            snprintf(text, sizeof(text), "%s, %zu", (const char *)arg, nfds);
+        else if (order == 'p')
+            snprintf(text, sizeof(text), "%d", (int)getpid());
+        else if (order == 'c') /* a child of its own can be waited for */
+            snprintf(text, sizeof(text), "%d", waitpid(fork() ?: (_exit(7), 0), NULL, 0) > 0);
+        else if (order == 's') /* to the second */
+            return write(fds[1], "second", 6) != 6;
+        else
+            return 0;
+        if (send(fds[0], text, strlen(text), MSG_NOSIGNAL) < 0)
+            return 1;
+    }
+    return 0;
+}
+
+static char argument[] = "argument", orphan[] = "orphan";
+
+static struct nursery *open_nursery(void)
+{
+    struct error err = ERROR_INIT;
+    struct nursery *nursery = nursery_new(NULL, obey, argument, &err);
+    assert_non_null(nursery);
+    return nursery;
+}
+
+/* A process that it forks: the end here. */
+static int born(struct nursery *nursery)
+{
+    struct error err = ERROR_INIT;
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(nursery_start(nursery, &pair[1], 1, &err), 0);
+    close(pair[1]);
+    return pair[0];
+}
+
+static const char *ask(int fd, char order)
+{
+    static char text[1024];
+    assert_int_equal(send(fd, &order, 1, MSG_NOSIGNAL), 1);
+    ssize_t got = read(fd, text, sizeof(text) - 1);
+    assert_true(got > 0);
+    text[got] = '\0';
+    return text;
+}
+
+static void await_end(int fd)
+{
+    char byte;
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    assert_int_equal(poll(&ready, 1, 10000), 1);
+    assert_true(read(fd, &byte, 1) <= 0);
+}
+
+/* Processes whose parent is this one, ended or not. */
+static size_t children_of(pid_t parent, char state)
+{
+    size_t count = 0;
+    DIR *proc = opendir("/proc");
+    assert_non_null(proc);
+    for (struct dirent *entry; (entry = readdir(proc));) {
+        char path[300], line[512] = "", what;
+        int ppid;
+        snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+        int fd = *entry->d_name >= '0' && *entry->d_name <= '9' ? open(path, O_RDONLY) : -1;
+        if (fd < 0)
+            continue;
+        if (read(fd, line, sizeof(line) - 1) > 0 && strrchr(line, ')') &&
+            sscanf(strrchr(line, ')') + 1, " %c %d", &what, &ppid) == 2 && ppid == parent)
+            count += !state || what == state;
+        close(fd);
+    }
+    closedir(proc);
+    return count;
+}
+
+static void forks_with_what_was_sent_and_no_more(void **state)
+{
+    int other = open("/dev/null", O_RDONLY), far = fcntl(other, F_DUPFD, 100);
+    struct nursery *nursery = open_nursery();
+    (void)state;
+    int late = open("/dev/null", O_RDONLY); /* opened after it was forked */
+    int fd = born(nursery);
+    assert_string_equal(ask(fd, 'a'), "argument, 1");
+    assert_string_equal(ask(fd, 'd'), "0 1 2 3");
+    close(fd);
+    close(other);
+    close(far);
+    close(late);
+    nursery_free(nursery);
+}
+
+static void sends_several_descriptors_in_their_order(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct nursery *nursery = open_nursery();
+    int pair[2], second[2];
+    char text[16] = "";
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(pipe2(second, O_CLOEXEC), 0);
+    const int fds[] = {pair[1], second[1]};
+    assert_int_equal(nursery_start(nursery, fds, 2, &err), 0);
+    close(pair[1]);
+    close(second[1]);
+    assert_string_equal(ask(pair[0], 'a'), "argument, 2");
+    assert_string_equal(ask(pair[0], 'd'), "0 1 2 3 4");
+    assert_int_equal(send(pair[0], "s", 1, MSG_NOSIGNAL), 1);
+    await_end(pair[0]);
+    assert_int_equal(read(second[0], text, sizeof(text)), 6);
+    assert_int_equal(read(second[0], text, sizeof(text)), 0); /* nobody else has it open */
+    close(second[0]);
+    close(pair[0]);
+    nursery_free(nursery);
+}
+
+static void what_it_forks_waits_for_its_own_children(void **state)
+{
+    struct nursery *nursery = open_nursery();
+    (void)state;
+    int fd = born(nursery);
+    assert_string_equal(ask(fd, 'c'), "1");
+    close(fd);
+    nursery_free(nursery);
+}
+
+static void forks_many_at_once_and_keeps_no_zombies(void **state)
+{
+    enum { MANY = 100 };
+    int fds[MANY], pids[MANY];
+    struct nursery *nursery = open_nursery();
+    (void)state;
+    for (int i = 0; i < MANY; i++)
+        fds[i] = born(nursery);
+    for (int i = 0; i < MANY; i++)
+        pids[i] = atoi(ask(fds[i], 'p'));
+    for (int i = 1; i < MANY; i++)
+        assert_int_not_equal(pids[i], pids[i - 1]);
+    assert_int_equal(children_of(nursery_pid(nursery), 0), MANY);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(send(fds[i], "q", 1, MSG_NOSIGNAL), 1);
+    for (int i = 0; i < MANY; i++)
+        await_end(fds[i]), close(fds[i]);
+    for (int i = 0; i < 200 && children_of(nursery_pid(nursery), 0); i++)
+        usleep(20000);
+    assert_int_equal(children_of(nursery_pid(nursery), 0), 0);
+    nursery_free(nursery);
+    assert_int_equal(children_of(getpid(), 'Z'), 0);
+}
+
+static void ends_with_its_maker_while_what_it_forked_goes_on(void **state)
+{
+    struct error err = ERROR_INIT;
+    int pair[2], pids[2];
+    pid_t nursery = 0;
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(pipe2(pids, O_CLOEXEC), 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pid_t maker = fork();
+    if (maker == 0) {
+        struct nursery *made = nursery_new(NULL, obey, orphan, &err);
+        pid_t pid = made ? nursery_pid(made) : 0;
+        if (!made || nursery_start(made, &pair[1], 1, &err) < 0 ||
+            write(pids[1], &pid, sizeof(pid)) != sizeof(pid))
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(pair[1]);
+    assert_int_equal(read(pids[0], &nursery, sizeof(nursery)), sizeof(nursery));
+    assert_string_equal(ask(pair[0], 'a'), "orphan, 1");
+    kill(maker, SIGKILL);
+    assert_int_equal(waitpid(maker, NULL, 0), maker);
+    int status = -1;
+    assert_int_equal(waitpid(nursery, &status, 0), nursery); /* by itself */
+    assert_int_equal(status, 0);
+    assert_string_equal(ask(pair[0], 'a'), "orphan, 1");
+    close(pair[0]);
+    assert_true(waitpid(-1, &status, 0) > 0);
+    assert_int_equal(status, 0);
+    close(pids[0]);
+    close(pids[1]);
+}
+
+static void says_so_when_it_was_killed(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct nursery *nursery = open_nursery();
+    int pair[2];
+    (void)state;
+    kill(nursery_pid(nursery), SIGKILL);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)nursery_pid(nursery), &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(nursery_start(nursery, &pair[1], 1, &err), -1);
+    assert_non_null(strstr(error_text(&err), "cannot ask for a process"));
+    error_clear(&err);
+    close(pair[0]);
+    close(pair[1]);
+    nursery_free(nursery);
+    nursery_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forks_with_what_was_sent_and_no_more),
+        cmocka_unit_test(sends_several_descriptors_in_their_order),
+        cmocka_unit_test(what_it_forks_waits_for_its_own_children),
+        cmocka_unit_test(forks_many_at_once_and_keeps_no_zombies),
+        cmocka_unit_test(ends_with_its_maker_while_what_it_forked_goes_on),
+        cmocka_unit_test(says_so_when_it_was_killed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
