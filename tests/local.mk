@@ -21,6 +21,7 @@ check_PROGRAMS += \
     tests/unit/test-allocation-queue \
     tests/unit/test-array \
     tests/unit/test-batch-nodelist \
+    tests/unit/test-batch-script \
     tests/unit/test-batch-system \
     tests/unit/test-bootstrap \
     tests/unit/test-buf \
@@ -168,6 +169,7 @@ tests_unit_test_allocation_queue_LDADD = $(UNIT_LIBS)
 tests_unit_test_layout_random_LDADD = $(UNIT_LIBS)
 tests_unit_test_array_LDADD = $(UNIT_LIBS)
 tests_unit_test_batch_nodelist_LDADD = $(UNIT_LIBS)
+tests_unit_test_batch_script_LDADD = $(UNIT_LIBS)
 tests_unit_test_batch_system_LDADD = $(UNIT_LIBS)
 tests_unit_test_bootstrap_LDADD = $(UNIT_LIBS)
 tests_unit_test_buf_LDADD = $(UNIT_LIBS)

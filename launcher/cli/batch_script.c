@@ -149,8 +149,9 @@ static int script_read(const char *path, struct string_list *words, struct optio
 /* A name without a slash is a file of this directory, or one that PATH knows. */
 static char *script_path(const char *word)
 {
-    return strchr(word, '/') || access(word, F_OK) < 0 ? mem_copy_text(word)
-                                                       : mem_format("./%s", word);
+    struct stat info;
+    bool here = !strchr(word, '/') && stat(word, &info) == 0 && !S_ISDIR(info.st_mode);
+    return here ? mem_format("./%s", word) : mem_copy_text(word);
 }
 
 char **batch_script_words(char *const *words, size_t nwords, struct option_defaults *before,
