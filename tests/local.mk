@@ -109,6 +109,7 @@ check_PROGRAMS += \
     tests/unit/test-process-set \
     tests/unit/test-program \
     tests/unit/test-program-log \
+    tests/unit/test-program-request \
     tests/unit/test-pseudo-terminal \
     tests/unit/test-program-record \
     tests/unit/test-rankfile \
@@ -258,6 +259,7 @@ tests_unit_test_printable_LDADD = $(UNIT_LIBS)
 tests_unit_test_process_set_LDADD = $(UNIT_LIBS)
 tests_unit_test_program_LDADD = $(UNIT_LIBS)
 tests_unit_test_program_log_LDADD = $(UNIT_LIBS)
+tests_unit_test_program_request_LDADD = $(UNIT_LIBS)
 tests_unit_test_pseudo_terminal_LDADD = $(UNIT_LIBS)
 tests_unit_test_program_record_LDADD = $(UNIT_LIBS)
 tests_unit_test_rankfile_LDADD = $(UNIT_LIBS)
@@ -348,6 +350,7 @@ noinst_PROGRAMS += \
     tests/fuzz/fuzz-policy \
     tests/fuzz/fuzz-program-info \
     tests/fuzz/fuzz-program-record \
+    tests/fuzz/fuzz-program-request \
     tests/fuzz/fuzz-rankfile \
     tests/fuzz/fuzz-rset \
     tests/fuzz/fuzz-saved-output \
@@ -384,6 +387,7 @@ tests_fuzz_fuzz_pmi2_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_policy_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_program_info_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_program_record_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_program_request_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_rankfile_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_rset_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_saved_output_LDFLAGS = $(FUZZER_FLAGS)

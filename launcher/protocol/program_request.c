@@ -36,7 +36,12 @@ struct spec *program_request_take(const json_t *value, struct error *err)
                   version ? version : "of another kind");
         return NULL;
     }
-    struct spec *spec = spec_from_json(json_object_get(value, "spec"), err);
+    const json_t *asked = json_object_get(value, "spec");
+    if (!json_is_object(asked)) {
+        error_set(err, "what to run was not understood: expected an object spec");
+        return NULL;
+    }
+    struct spec *spec = spec_from_json(asked, err);
     for (size_t i = 0; i < NVARIABLES && spec; i++) {
         const char *text = json_string_value(json_object_get(known, variables[i]));
         if (text)
