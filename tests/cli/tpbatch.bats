@@ -1,0 +1,411 @@
+# shellcheck disable=SC2154,SC2030,SC2031,SC2016 # bats sets output and stderr; scripts are quoted
+# An instance with an initial program, and programs inside it.
+load ../lib/common
+load ../lib/tpctl
+setup_file() { build_programs; }
+setup() {
+    start_test
+    unset TPRUN_OPTIONS
+    ALL=$(nproc)
+    HOST=$(uname -n)
+    mkdir bin
+    ln -s "$TPRUN" bin/tpbatch
+    BATCH=$PWD/bin/tpbatch
+}
+teardown() { nothing_left 10; }
+
+# script NAME [OPTIONS...]: a script with these options, and the commands that come on stdin.
+script() {
+    {
+        echo '#!/bin/sh'
+        [ $# -lt 2 ] || printf '#TPRUN: %s\n' "${*:2}"
+        cat
+    } >"$1"
+    chmod +x "$1"
+}
+tpbatch() { timeout --foreground -k 5 "${LIMIT:-60}" "$BATCH" "$@"; }
+run_tpbatch() { # -STATUS ARGUMENTS...: with stderr apart
+    run "$1" --separate-stderr timeout --foreground -k 5 "${LIMIT:-60}" "$BATCH" "${@:2}"
+}
+
+# ---- the script ----
+
+@test "a script is run once, with its arguments, and its exit status is tpbatch's" {
+    script s <<<'echo "$# $1 $2 of $TPRUN_SIZE"; exit 7'
+    run_tpbatch -7 -n "$ALL" ./s -n 'a b'
+    equal "$output" "2 -n a b of 1"
+    has_line "$stderr" "tprun: rank 0 on $HOST: exited with status 7"
+    run_tpbatch -7 -n 1 s x y
+    equal "$output" "2 x y of 1"
+    run_tpbatch -0 true
+    run_tpbatch -1 false
+    run_tpbatch -143 sh -c 'kill -TERM $$'
+}
+
+@test "what cannot be run is said, by its name" {
+    mkdir directory
+    printf 'true\n' >plain
+    : >empty
+    run_tpbatch -127 ./none
+    [[ "$stderr" == *"./none"* ]]
+    run_tpbatch -126 ./directory
+    [[ "$stderr" == *"./directory"* ]]
+    run_tpbatch -126 ./empty
+    [[ "$stderr" == *"./empty"* ]]
+    run_tpbatch -2 ./plain
+    has_line "$stderr" 'tprun: ./plain cannot be executed, and its first line names no interpreter ("#!/bin/sh"): write one, or "chmod +x" it'
+    run_tpbatch -2 true : true
+    [[ "$stderr" == *"an instance has one initial program"* ]]
+    [[ "$stderr" == *"'tpbatch --help' lists the options"* ]]
+}
+
+@test "options stand in the script, the command line wins, and errors name the line" {
+    script s -n 1 --env A=script <<<'echo "$A"; "$TPRUN" -n all sh -c "echo task"'
+    run_tpbatch -0 ./s
+    equal "$output" "script
+task"
+    run_tpbatch -0 -n "$ALL" --env A=typed ./s
+    equal "$(grep -c task <<<"$output") $(head -n 1 <<<"$output")" "$ALL typed"
+    script s -n 1 --nosuch <<<true
+    run_tpbatch -2 ./s
+    has_line "$stderr" "tprun: ./s, line 2: *--nosuch*"
+    script s -n none <<<true
+    run_tpbatch -2 ./s
+    has_line "$stderr" "tprun: ./s, line 2: *none*"
+    printf '#!/bin/sh\ntrue\n#TPRUN: -n 1\n' >s
+    run_tpbatch -2 ./s
+    has_line "$stderr" "tprun: ./s, line 3: options must stand before the first command*"
+}
+
+@test "--why says which line of the script an option is from" {
+    script s -n 1 <<<'sleep 0.2; until [ -e go ]; do sleep 0.05; done'
+    start "$BATCH" ./s
+    wait_for 10 eval 'tpctl list | grep -q running'
+    id=$(find "$(instance)/programs" -mindepth 1 -name '[0-9]*' -printf '%f\n' | sort -n | tail -n 1)
+    run_tpctl -0 info --why -n "$id"
+    touch go
+    finish
+    has_line "$output" "*./s, line 2*"
+}
+
+@test "a dry run starts nothing" {
+    script s -n 1 <<<'touch started'
+    run_tpbatch -0 --dry-run ./s
+    [ ! -e started ]
+    [ -n "$output" ]
+}
+
+@test "--help and --print-spec of tpbatch" {
+    script s -n 1 <<<true
+    run_tpbatch -0 --help
+    has_line "$output" "Usage: tpbatch *"
+    run_tpbatch -0 --print-spec ./s
+    jq -e '.initial_program' <<<"$output"
+}
+
+# ---- programs inside ----
+
+@test "programs inside get what the instance holds, and no more" {
+    need_cores 2
+    script s -n 1 --bind-to core <<<'"$TPRUN" "$PROGRAMS/where"; "$TPRUN" --no-wait -n 2 true || echo "not two"'
+    run_tpbatch -0 ./s
+    has_line "$output" "0 $HOST [0-9]*"
+    has_line "$output" "not two"
+    has_line "$stderr" "tprun: *"
+    ! has_line "$output" "0 $HOST *,*" >/dev/null
+}
+
+# Each writes its core, and waits until it may go.
+HOLD_CORE='"$PROGRAMS/where"; : >"here.$NAME"; until [ -e go ]; do sleep 0.05; done'
+@test "programs at once are on disjoint cores; one more waits, or fails at once with --no-wait" {
+    script s -n all <<-'END'
+	for i in $(seq "$1"); do
+	    NAME=$i "$TPRUN" --bind-to core sh -c "$HOLD_CORE" >"cores.$i" &
+	done
+	for i in $(seq "$1"); do until [ -e "here.$i" ]; do sleep 0.05; done; done
+	"$TPRUN" --no-wait true 2>refused && exit 1
+	"$TPRUN" sh -c 'test -e go && echo waited' &
+	sleep 0.3
+	: >go
+	wait
+	END
+    export HOLD_CORE
+    run_tpbatch -0 ./s "$ALL"
+    equal "$output" waited
+    equal "$(cat cores.* | awk '{ print $3 }' | sort -u | wc -l)" "$ALL"
+    has_line "$(cat refused)" "tprun: every core is held by other running programs *"
+}
+
+@test "what runs in the background ends with the script" {
+    script s -n all <<-'END'
+	"$TPRUN" sh -c 'echo there; exec sleep 1000' >background &
+	until [ -s background ]; do sleep 0.05; done
+	exit 3
+	END
+    run_tpbatch -3 ./s
+    nothing_left 5
+}
+
+@test "Ctrl-C and SIGTERM end the script and the programs inside" {
+    local signal
+    script s -n all <<<'"$TPRUN" sh -c "echo there; exec sleep 1000"; echo "$?" >status; exit 9'
+    for signal in INT TERM; do
+        start "$BATCH" ./s
+        wait_for 10 lines_are out 1 || { cat err; false; }
+        kill -"$signal" "$job"
+        finish
+        [ "$status" != 0 ]
+        nothing_left 5
+    done
+}
+
+@test "a time limit ends the script and the programs inside" {
+    script s -n all --time-limit 2s <<<'"$TPRUN" sh -c "echo there; exec sleep 1000"; sleep 1000'
+    run_tpbatch -124 ./s
+    equal "$output" there
+    has_line "$stderr" "tprun: *time limit*"
+    nothing_left 5
+}
+
+@test "an instance in the background is attached to, and ended" {
+    local id
+    script s -n all <<<'"$TPRUN" sh -c "echo there; until [ -e go ]; do sleep 0.05; done; exit 4"; exit 5'
+    id=$(tpbatch -d ./s)
+    wait_for 10 eval 'tpctl logs "$id" 2>/dev/null | grep -q there'
+    run_tpctl -0 list
+    has_line "$output" " *$id running *"
+    touch go
+    run_tpctl -5 attach "$id"
+    has_line "$output" there
+    rm go
+    id=$(tpbatch -d ./s)
+    wait_for 10 eval 'tpctl logs "$id" 2>/dev/null | grep -q there'
+    run_tpctl -0 terminate "$id"
+    run_tpctl -143 wait --status "$id"
+    nothing_left 5
+}
+
+@test "a program inside is put into the background, listed, attached to and ended" {
+    script s -n all <<-'END'
+	PATH=${TPRUN%/*}:$PATH
+	id=$(tprun -d sh -c 'echo there; until [ -e go ]; do sleep 0.05; done; exit 4')
+	until tpctl logs "$id" 2>/dev/null | grep -q there; do sleep 0.05; done
+	tpctl list | grep -q "^ *$id *running" && echo listed
+	: >go
+	tpctl attach "$id"
+	echo "$?"
+	rm go
+	id=$(tprun -d sh -c 'until [ -e go ]; do sleep 0.05; done')
+	tpctl terminate "$id"
+	tpctl wait --status "$id"
+	echo "$?"
+	tprun -d sleep 1000
+	END
+    run_tpbatch -0 ./s
+    equal "$(sed '$d' <<<"$output")" "listed
+there
+4
+143"
+    nothing_left 5
+}
+
+@test "an instance in an instance holds a part of it" {
+    need_cores 2
+    script inner <<<'"$TPRUN" -n all "$PROGRAMS/where"; exit 6'
+    script s -n 2 <<-'END'
+	bin/tpbatch -n 1 ./inner
+	echo "$?"
+	bin/tpbatch -n 2 bin/tpbatch -n 2 ./inner
+	echo "$?"
+	END
+    run_tpbatch -0 ./s
+    equal "$(grep -c "^[01] $HOST" <<<"$output")" 3
+    equal "$(grep -c '^6$' <<<"$output")" 2
+}
+
+# ---- input and output ----
+
+@test "a program inside reads and writes 256 MB whole, and no process of it grows" {
+    script s -n all <<<'head -c 268435456 /dev/zero | "$TPRUN" sh -c "cat; $HOLD" | cksum'
+    head -c 268435456 /dev/zero | cksum >want
+    export HOLD
+    start_watch 1
+    LIMIT=120 run_tpbatch -0 ./s
+    equal "$output" "$(cat want)"
+    watch_below 65536
+}
+
+@test "input and output of a program inside end where the other side ends" {
+    script s -n all <<-'END'
+	"$TPRUN" cat </dev/null
+	yes | "$TPRUN" head -n 1
+	"$TPRUN" yes 2>/dev/null | head -n 1
+	echo last | "$TPRUN" cat
+	"$TPRUN" sh -c 'echo out; echo err >&2' 2>&1 >/dev/null
+	END
+    run_tpbatch -0 ./s
+    equal "$output" "y
+y
+last
+err"
+}
+
+@test "--pty gives a program inside a terminal" {
+    script s -n all <<<'"$TPRUN" --pty sh -c "tty >/dev/null && echo terminal"'
+    run_tpbatch -0 ./s
+    equal "$(tr -d '\r' <<<"$output")" terminal
+}
+
+# ---- many ----
+
+@test "fifty programs in sequence" {
+    script s -n all <<<'for i in $(seq 50); do "$TPRUN" sh -c "echo $i" || exit; done'
+    run_tpbatch -0 ./s
+    equal "$output" "$(seq 50)"
+}
+
+@test "thirty programs at once" {
+    script s -n all <<-'END'
+	for i in $(seq 30); do "$TPRUN" sh -c "echo $i" & done
+	wait
+	END
+    run_tpbatch -0 ./s
+    equal "$(sort -n <<<"$output")" "$(seq 30)"
+}
+
+# ---- MPI ----
+
+@test "MPI programs run inside, and tasks spawn more" {
+    need_mpich
+    script s -n all <<-'END'
+	"$TPRUN" -n 2 --overlap --oversubscribe "$PROGRAMS/mpi-hello"
+	"$TPRUN" --overlap --oversubscribe "$PROGRAMS/pmi-spawn" tree 2 2
+	END
+    run_tpbatch -0 ./s
+    equal "$(grep -c '^depth [012] ' <<<"$output")" 7
+    equal "$stderr" ""
+}
+
+@test "programs of Open MPI run inside, and spawn more" {
+    need_openmpi
+    script s -n all <<-'END'
+	"$TPRUN" -n 2 --overlap --oversubscribe "$OPENMPI/mpi-hello"
+	"$TPRUN" -n 1 --overlap --oversubscribe "$OPENMPI/mpi-spawn"
+	END
+    run_tpbatch -0 ./s
+    echo "$output"
+}
+
+# ---- what is shown ----
+
+@test "a dry run and --display inside show what would be had of the instance" {
+    need_cores 2
+    script s -n 1 <<-'END'
+	"$TPRUN" --dry-run -n all touch started
+	"$TPRUN" --display map -n all true 2>&1
+	END
+    run_tpbatch -0 ./s
+    [ ! -e started ]
+    equal "$(grep -c "^Map: 1 task on " <<<"$output")" 2
+}
+
+@test "an instance that is not there, or over, is said in a sentence" {
+    local name
+    for name in nonsense "$(printf '%0200d' 0)" '../../x' $'a\nb'; do
+        TPRUN_BATCH=$name run -1 --separate-stderr tprun touch started
+        has_line "$stderr" "tprun: this run is in an instance (TPRUN_BATCH is set), which cannot be reached: *"
+        equal "$(wc -l <<<"$stderr")" 1
+    done
+    script s -n all <<<'echo "$TPRUN_BATCH"'
+    run_tpbatch -0 ./s
+    TPRUN_BATCH=$output run -1 --separate-stderr tprun touch started
+    has_line "$stderr" "tprun: this run is in an instance (TPRUN_BATCH is set), which cannot be reached: the instance has no agent on this host, or is over"
+    [ ! -e started ]
+    TPRUN_BATCH='' run -0 tprun true
+}
+
+# Connects to the socket of user $1, as user $2, and says the text: how many bytes come back.
+TALK='import os, socket, sys
+os.setuid(int(sys.argv[1]))
+s = socket.socket(socket.AF_UNIX)
+s.connect("\0tprun-%d-%s" % (int(sys.argv[2]), os.environ["TPRUN_BATCH"]))
+try:
+    s.sendall(sys.argv[3].encode("latin1"))
+    print(len(s.recv(100)))
+except OSError as error:
+    print(error.strerror)'
+@test "the socket of an instance is its user's" {
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    script s -n all <<<'python3 -c "$TALK" 65534 0 x'
+    export TALK
+    run_tpbatch -0 ./s
+    [[ "$output" = 0 || "$output" = "Broken pipe" || "$output" = "Connection reset by peer" ]]
+}
+
+@test "nonsense at the socket of an instance is answered, and harms nobody" {
+    script s -n all <<-'END'
+	python3 -c "$TALK" "$(id -u)" "$(id -u)" "GET / HTTP/1.1 and more of it" >answer
+	python3 -c "$TALK" "$(id -u)" "$(id -u)" "$(printf '\2\0\0\0\10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0{}' | tr '\0' '\1')" >>answer
+	"$TPRUN" echo well
+	END
+    export TALK
+    run_tpbatch -0 ./s
+    equal "$output" well
+    [ "$(sort -n answer | head -n 1)" -gt 20 ]
+}
+
+# ---- who is killed ----
+
+kin() { pgrep -P "$1" "${@:2}"; }
+inside() { # NAME: processes of this test with this name, oldest first
+    marked | while read -r pid; do [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "$1" ] && echo "$pid"; done | sort -n
+}
+
+@test "nothing is left wherever an instance is killed" {
+    local victim number
+    script s -n all <<<'"$TPRUN" sh -c "echo there; exec sleep 1000"; "$TPRUN" sh -c "echo again; exec sleep 1000"'
+    for victim in tprun:1 tprun-manager:1 tprun-nursery:1 tprun-nursery:2 tpagent:1 tpagent:2 s:1 sleep:1 tprun-manager:2; do
+        start "$BATCH" ./s
+        wait_for 10 lines_are out 1 || { cat err; false; }
+        number=$(inside "${victim%:*}" | sed -n "${victim#*:}p")
+        [ -n "$number" ] || { echo "no $victim"; ps -o pid,ppid,comm,args -p "$(marked | paste -sd,)"; false; }
+        kill -9 "$number"
+        if [ "$victim" = sleep:1 ] || [ "$victim" = tprun-manager:2 ]; then
+            wait_for 10 lines_are out 2 || { cat err; false; } # the script goes on
+            kill "$job"
+        fi
+        sleep 0.2
+        kill "$job" 2>/dev/null || true
+        finish
+        echo "$victim: status $status: $(cat err)"
+        [ "$status" != 0 ]
+        nothing_left 10
+    done
+}
+
+@test "nothing is left in files, sockets and cgroups" {
+    script s -n all <<-'END'
+	echo "$TPRUN_BATCH" >name
+	here() { sed -n 's/^0:://p' /proc/self/cgroup >>groups; }
+	here
+	for i in 1 2 3; do "$TPRUN" sh -c "sed -n 's/^0:://p' /proc/self/cgroup >>groups"; done
+	"$TPRUN" -d sh -c "sed -n 's/^0:://p' /proc/self/cgroup >>groups; exec sleep 1000" >id
+	END
+    things() {
+        find "$TPRUN_RUNTIME_DIR" -type d -name '[0-9]*' | grep -v /saved/ # the output of what was in the background
+    }
+    tpbatch ./s
+    things | sort >before
+    : >groups
+    run_tpbatch -0 ./s
+    nothing_left 5
+    run -1 grep -F "$(cat name)" /proc/net/unix
+    equal "$(things | sort | comm -13 before -)" ""
+    local group
+    lines_are groups 4
+    for group in $(grep '/tprun\.' groups); do
+        equal "$(find /sys/fs/cgroup -path "*$group" 2>/dev/null)" ""
+    done
+    run_tpctl -0 list
+    equal "$output" ""
+}
