@@ -144,6 +144,7 @@ liblauncher_a_SOURCES = \
     launcher/protocol/launch_read.c \
     launcher/protocol/pair.c launcher/protocol/pair.h \
     launcher/protocol/program_request.c launcher/protocol/program_request.h \
+    launcher/protocol/request_files.c launcher/protocol/request_files.h \
     launcher/protocol/task_report.c launcher/protocol/task_report.h \
     launcher/protocol/task_request.c launcher/protocol/task_request.h \
     launcher/protocol/task_table.c launcher/protocol/task_table.h \

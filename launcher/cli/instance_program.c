@@ -17,6 +17,7 @@
 #include "launcher/manager/manager.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
+#include "launcher/process/localhost.h"
 #include "launcher/process/terminal_modes.h"
 #include "launcher/protocol/program_request.h"
 #include "launcher/tree/frame.h"
@@ -103,10 +104,12 @@ static struct spec *read_request(int fd, struct error *err)
         whole = frame_decode(&bytes, &frame, err);
     }
     json_t *value = whole > 0 && frame.type == FRAME_PROGRAM ? frame_json(&frame, err) : NULL;
+    char *host = localhost_name();
     if (value)
-        spec = program_request_take(value, err);
+        spec = program_request_take(value, host, err);
     else if (!err->text)
         error_set(err, "what to run was not understood");
+    free(host);
     json_decref(value);
     buf_free(&bytes);
     return spec;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "launcher/protocol/request_files.h"
 #include "launcher/tree/frame.h"
 
 static const char *const variables[] = {
@@ -21,11 +22,11 @@ json_t *program_request_to_json(const struct spec *spec)
         if (value)
             json_object_set_new(known, variables[i], frame_text(value));
     }
-    return json_pack("{s:s, s:o, s:o}", "version", PACKAGE_VERSION, "spec", spec_to_json(spec),
-                     "variables", known);
+    return json_pack("{s:s, s:o, s:o, s:o}", "version", PACKAGE_VERSION, "spec", spec_to_json(spec),
+                     "variables", known, "files", request_files_describe(spec));
 }
 
-struct spec *program_request_take(const json_t *value, struct error *err)
+struct spec *program_request_take(const json_t *value, const char *host, struct error *err)
 {
     const char *version = json_string_value(json_object_get(value, "version"));
     const json_t *known = json_object_get(value, "variables");
@@ -49,5 +50,8 @@ struct spec *program_request_take(const json_t *value, struct error *err)
         else
             unsetenv(variables[i]);
     }
-    return spec;
+    if (!spec || request_files_check(spec, json_object_get(value, "files"), host, err) == 0)
+        return spec;
+    spec_free(spec);
+    return NULL;
 }

@@ -16,7 +16,7 @@ static void check(bool holds)
 static void check_request(const json_t *value)
 {
     struct error err = ERROR_INIT;
-    struct spec *spec = program_request_take(value, &err);
+    struct spec *spec = program_request_take(value, "head", &err);
     check(spec || err.text);
     if (spec) {
         json_t *again = program_request_to_json(spec);

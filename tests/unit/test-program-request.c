@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "config.h"
 #include "launcher/protocol/program_request.h"
 #include "tests/unit/unit.h"
@@ -28,7 +29,7 @@ static json_t *small_request(void)
 static void assert_refused(json_t *value, const char *part)
 {
     struct error err = ERROR_INIT;
-    assert_null(program_request_take(value, &err));
+    assert_null(program_request_take(value, "head", &err));
     assert_non_null(err.text);
     if (!strstr(err.text, part))
         fail_msg("expected \"%s\" in \"%s\"", part, err.text);
@@ -48,7 +49,7 @@ static void a_request_is_taken_as_it_was_made(void **state)
     setenv("TPRUN_PROGRAM", "1", 1);
     setenv("TPRUN_ENCLOSING", "2", 1);
     unsetenv("TPRUN_BATCH");
-    struct spec *spec = program_request_take(value, &err);
+    struct spec *spec = program_request_take(value, "head", &err);
     assert_non_null(spec);
     assert_string_equal(spec->parts[0].argv[1], "x");
     assert_string_equal(getenv("TPRUN_PROGRAM"), "17");
@@ -92,13 +93,42 @@ static void no_other_variable_is_set(void **state)
                         json_pack("{s:s, s:i, s:s}", "LD_PRELOAD", "x.so", "TPRUN_PROGRAM", 4,
                                   "TPRUN_INSTANCE_ID", "f1"));
     unsetenv("LD_PRELOAD");
-    struct spec *spec = program_request_take(value, &err);
+    struct spec *spec = program_request_take(value, "head", &err);
     assert_non_null(spec);
     assert_null(getenv("LD_PRELOAD"));
     assert_null(getenv("TPRUN_PROGRAM"));
     assert_string_equal(getenv("TPRUN_INSTANCE_ID"), "f1");
     spec_free(spec);
     json_decref(value);
+}
+
+/* A file of the same name on another host is another file. */
+static void files_must_be_the_same_for_both(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct spec *spec = small_spec();
+    (void)state;
+    spec->report = mem_copy_text("/tmp/report.json");
+    json_t *value = program_request_to_json(spec);
+    spec_free(spec);
+    assert_int_equal(json_array_size(json_object_get(value, "files")), 1);
+    spec = program_request_take(value, "head", &err);
+    assert_non_null(spec);
+    spec_free(spec);
+    json_object_set_new(value, "files", json_pack("[s]", "4 on ef53 1 2"));
+    assert_refused(value, "--report: the manager of this instance, on head, does not see /tmp/ of");
+}
+
+static void who_says_nothing_of_files_may_name_none(void **state)
+{
+    struct spec *spec = small_spec();
+    (void)state;
+    spec->resources = mem_copy_text("none.json");
+    json_t *value = program_request_to_json(spec);
+    spec_free(spec);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(value, "files"), 0)), "");
+    json_object_del(value, "files");
+    assert_refused(value, "-R: the manager of this instance, on head, does not see none.json of");
 }
 
 int main(void)
@@ -108,6 +138,8 @@ int main(void)
         cmocka_unit_test(one_of_another_version_is_refused_by_both_versions),
         cmocka_unit_test(one_that_cannot_be_understood_is_refused),
         cmocka_unit_test(no_other_variable_is_set),
+        cmocka_unit_test(files_must_be_the_same_for_both),
+        cmocka_unit_test(who_says_nothing_of_files_may_name_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
