@@ -1,7 +1,15 @@
 /* tpctl - look at programs of tprun, and say what is to happen to them. */
 #include "launcher/tpctl/tpctl.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
 #include "launcher/options/option_help.h"
+#include "launcher/protocol/program_request.h"
 
 /* ---- the methods and their options, in the order of --help ---- */
 
@@ -111,8 +119,26 @@ static const struct method_program tpctl = {
     .version = options_version,
 };
 
+/* In an instance (tpbatch), on a host that does not have the instance's directory. */
+static void say_where_programs_are(void)
+{
+    const char *batch = getenv(BATCH_VARIABLE), *id = getenv("TPRUN_INSTANCE_ID");
+    const char *directory = getenv("TPRUN_INSTANCE");
+    struct buf text = BUF_INIT;
+    if (!batch || !*batch || !directory || !id)
+        return;
+    char *path = mem_format("%s/id", directory);
+    if (file_read(path, &text) < 0 || strncmp(buf_text(&text), id, strlen(id)) != 0)
+        fputs("tpctl: the programs of this instance (" BATCH_VARIABLE
+              " is set) are known on the host of its manager alone\n",
+              stderr);
+    free(path);
+    buf_free(&text);
+}
+
 int main(int argc, char *argv[])
 {
     (void)argc;
+    say_where_programs_are();
     return method_main(&tpctl, argv + 1);
 }
