@@ -35,7 +35,7 @@ static void check_sent(void *owner, const struct frame *frame)
         check(!(frame->flags & FRAME_CHANNEL_OPEN));
     } else if (frame->type == FRAME_CHANNEL) {
         check(frame->flags & FRAME_CHANNEL_END);
-        if (frame->rank < CHANNELS)
+        if (frame->node == 0 && frame->rank < CHANNELS)
             senders[frame->rank].over = true;
     } else {
         check(frame->type == FRAME_CHANNEL_CREDIT);
