@@ -127,7 +127,8 @@ int tpctl_wait_complete(struct method_call *call, const char *id, struct program
     const struct found_program *program;
     int status, rc = wait_for_one(&waiting, id, &status, err);
     *record = NULL;
-    if (rc == TPCTL_NONE) { /* it was there, so it is over: nothing is kept, or another home has it */
+    if (rc ==
+        TPCTL_NONE) { /* it was there, so it is over: nothing is kept, or another home has it */
         error_clear(err);
         rc = 0;
     }
