@@ -134,3 +134,21 @@ END
     equal "$(tail -n 1 <<<"$output")" last
     [[ "$stderr" == "tprun: "*" bytes of output are not here any more: the limit of saved output was reached"* ]]
 }
+
+@test "a full disk: who attaches is told how much is missing, and sees the end" {
+    [ "$(id -u)" = 0 ] || skip "not root, who can mount"
+    unshare -m true 2>/dev/null || skip "no mount namespace here"
+    cat >session <<'END'
+mount -t tmpfs -o size=3m none "$TPRUN_RUNTIME_DIR" && chmod 700 "$TPRUN_RUNTIME_DIR"
+"$TPRUN" -d sh -c 'until [ -e go ]; do sleep 0.05; done; seq 1000000; exit 3' >id
+"$(dirname "$TPRUN")/tpctl" attach 1 >shown 2>told &
+sleep 0.3
+: >go
+wait $!
+echo $? >status
+END
+    LIMIT=30 run -0 timeout 30 unshare -m sh session
+    equal "$(cat status)" 3
+    [ "$(head -n 1 shown)" = 1 ]
+    has_line "$(cat told)" "tprun: * bytes of output were not saved: No space left on device"
+}
