@@ -139,6 +139,7 @@ liblauncher_a_SOURCES = \
     launcher/protocol/control_request.c launcher/protocol/control_request.h \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
     launcher/protocol/hello.c launcher/protocol/hello.h \
+    launcher/protocol/input_choice.c launcher/protocol/input_choice.h \
     launcher/protocol/inquiry.c launcher/protocol/inquiry.h \
     launcher/protocol/launch.c launcher/protocol/launch.h \
     launcher/protocol/launch_read.c \
@@ -166,6 +167,7 @@ liblauncher_a_SOURCES = \
     launcher/agent/host_register.c launcher/agent/host_register.h \
     launcher/agent/instance_port.c launcher/agent/instance_port.h \
     launcher/agent/local_group.c launcher/agent/local_group.h \
+    launcher/agent/local_input.c launcher/agent/local_input.h \
     launcher/agent/local_program.c launcher/agent/local_program.h \
     launcher/agent/local_services.h \
     launcher/agent/local_task.c launcher/agent/local_task.h \

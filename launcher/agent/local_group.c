@@ -645,11 +645,19 @@ void local_group_on_post(struct local_group *group, const struct frame *frame)
         pmix_job_on_post(group->shared.pmix, group->phase == GROUP_WAITING, frame);
 }
 
-void local_group_on_stdin(struct local_group *group, const struct frame *frame)
+static bool is_chosen(const struct local_task *task, const struct idset *ranks)
+{
+    return !ranks || idset_has(ranks, local_task_rank(task));
+}
+
+void local_group_on_stdin(struct local_group *group, const struct frame *frame,
+                          const struct idset *ranks)
 {
     bool end = frame->type == FRAME_STDIN_END;
     for (uint32_t i = 0; i < group->ntasks; i++) {
         struct local_task *task = &group->tasks[i];
+        if (!is_chosen(task, ranks))
+            continue;
         task_stdin_write(task->input, frame->bytes, frame->len, end && !task->terminal);
         if (end && task->terminal)
             task_terminal_end_input(task->terminal);
@@ -668,12 +676,27 @@ void local_group_on_terminal(struct local_group *group, const struct frame *fram
     }
 }
 
-bool local_group_stdin_lags(const struct local_group *group)
+bool local_group_stdin_lags(const struct local_group *group, const struct idset *ranks)
 {
     for (uint32_t i = 0; i < group->ntasks; i++)
-        if (task_stdin_lags(group->tasks[i].input))
+        if (task_stdin_lags(group->tasks[i].input) && is_chosen(&group->tasks[i], ranks))
             return true;
     return false;
+}
+
+void local_group_add_reading(struct local_group *group, const struct idset *ranks,
+                             struct idset *reading, struct idset *lagging)
+{
+    for (uint32_t i = 0; i < group->ntasks; i++) {
+        struct local_task *task = &group->tasks[i];
+        if (!is_chosen(task, ranks))
+            continue;
+        task_stdin_look(task->input);
+        if (task_stdin_is_open(task->input))
+            idset_add(reading, local_task_rank(task));
+        if (task_stdin_lags(task->input))
+            idset_add(lagging, local_task_rank(task));
+    }
 }
 
 void local_group_output_resumed(struct local_group *group)

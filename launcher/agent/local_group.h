@@ -87,10 +87,15 @@ void local_group_on_missing(struct local_group *group, const struct frame *frame
 void local_group_on_done(struct local_group *group, const struct frame *frame);
 void local_group_on_answer(struct local_group *group, const struct frame *frame);
 void local_group_on_post(struct local_group *group, const struct frame *frame);
-void local_group_on_stdin(struct local_group *group, const struct frame *frame);
+/* For these ranks of the program (NULL: all that read). */
+void local_group_on_stdin(struct local_group *group, const struct frame *frame,
+                          const struct idset *ranks);
 /* Of the user: it has another size, or is gone. */
 void local_group_on_terminal(struct local_group *group, const struct frame *frame);
-bool local_group_stdin_lags(const struct local_group *group);
+bool local_group_stdin_lags(const struct local_group *group, const struct idset *ranks);
+/* Add those of these ranks (NULL: all) whose stdin is open, and those that lag. */
+void local_group_add_reading(struct local_group *group, const struct idset *ranks,
+                             struct idset *reading, struct idset *lagging);
 void local_group_output_resumed(
     struct local_group *group); /* until now nobody could say anything */
 /* A PMIx message is malformed that is of no group. */

@@ -8,6 +8,7 @@
 #include "launcher/agent/cpu_quota.h"
 #include "launcher/agent/host_register.h"
 #include "launcher/agent/local_group.h"
+#include "launcher/agent/local_input.h"
 #include "launcher/process/process_sample.h"
 #include "launcher/protocol/inquiry.h"
 #include "launcher/task/task_start.h"
@@ -24,8 +25,7 @@ struct local_program {
     struct listed_group *groups; /* that have not reported their end, the oldest first */
     uint32_t next_group;         /* the next one has this number or a higher one */
     uint32_t ntasks;             /* that all groups ever had here */
-    size_t stdin_unacknowledged; /* bytes that are given back as credit when they are taken */
-    struct idset *input_nodes;   /* of the tree: where stdin is read; NULL: not known yet */
+    struct local_input *input;
     struct host_register *in_register;
     bool quota_noted;                /* that tasks have more cores than processor time */
     struct group_pmix_job *retained; /* of groups that have ended here, the latest first */
@@ -70,8 +70,7 @@ static void start_next(struct local_program *program)
            (group = find_in_phase(program, GROUP_WAITING))) {
         const struct launch *launch = local_group_launch(group);
         if (!launch->group)
-            program->input_nodes =
-                launch_input_nodes(launch->spec, launch->map, launch->tree_node, launch->nnodes);
+            local_input_launched(program->input, launch);
         local_group_begin(group);
     }
 }
@@ -159,39 +158,27 @@ static void program_on_group_over(void *owner, struct local_group *group)
 
 static bool stdin_lags(void *owner)
 {
-    const struct local_group *first = find_group(owner, 0);
-    return first && local_group_stdin_lags(first);
+    struct local_program *program = owner;
+    return local_input_lags(program->input, find_group(program, 0));
 }
 
 static void return_stdin_credit(void *owner)
 {
     struct local_program *program = owner;
-    const struct local_services *services = &program->services;
-    pmix_host_settle_input(services->pmix);
-    if (!program->stdin_unacknowledged || uplink_is_lost(services->uplink))
-        return;
-    if (stdin_lags(program) || !downlink_has_room(services->downlink, program->input_nodes))
-        return;
-    uplink_consumed(services->uplink, program->stdin_unacknowledged);
-    program->stdin_unacknowledged = 0;
+    pmix_host_settle_input(program->services.pmix);
+    local_input_settle(program->input, find_group(program, 0));
 }
 
 static void program_on_stdin(struct local_program *program, const struct frame *frame)
 {
-    struct local_group *first = find_group(program, 0);
-    if (program->input_nodes)
-        downlink_send_nodes(program->services.downlink, program->input_nodes, frame);
-    if (first)
-        local_group_on_stdin(first, frame);
-    program->stdin_unacknowledged += link_weight(frame);
+    local_input_take(program->input, find_group(program, 0), frame);
     return_stdin_credit(program);
 }
 
 static void program_on_terminal(struct local_program *program, const struct frame *frame)
 {
     struct local_group *first = find_group(program, 0);
-    if (program->input_nodes)
-        downlink_send_nodes(program->services.downlink, program->input_nodes, frame);
+    local_input_send_down(program->input, frame);
     if (first)
         local_group_on_terminal(first, frame);
 }
@@ -317,7 +304,12 @@ static void inquire(struct local_program *program, const struct inquiry *inquiry
     pid_t *pids = mem_array(answer->ntasks, sizeof(*pids));
     for (size_t i = 0; i < answer->ntasks; i++)
         pids[i] = (pid_t)answer->tasks[i].pid;
-    if (inquiry->signal) {
+    if (inquiry->about_stdin) {
+        answer->reading = idset_new();
+        answer->lagging = idset_new();
+        for (const struct listed_group *item = program->groups; item; item = item->next)
+            local_group_add_reading(item->group, inquiry->ranks, answer->reading, answer->lagging);
+    } else if (inquiry->signal) {
         task_signals_send_tasks(signals, pids, answer->ntasks, inquiry->signal);
     } else {
         struct process_set set = {0};
@@ -352,7 +344,7 @@ static void program_on_inquiry(struct local_program *program, const struct frame
                          (struct frame){.type = FRAME_INQUIRY_ANSWER,
                                         .node = uplink_node(uplink),
                                         .rank = frame->rank},
-                         inquiry_answer_to_json(&answer, !inquiry.signal));
+                         inquiry_answer_to_json(&answer, !inquiry.signal && !inquiry.about_stdin));
         inquiry_answer_clear(&answer);
     }
     inquiry_clear(&inquiry);
@@ -407,6 +399,7 @@ static void (*const from_above[FRAME_NTYPES])(struct local_program *, const stru
     [FRAME_LAUNCH] = program_on_launch,         [FRAME_GO] = program_on_go,
     [FRAME_SIGNAL] = program_on_signal,         [FRAME_TERMINATE] = program_on_terminate,
     [FRAME_STDIN] = program_on_stdin,           [FRAME_STDIN_END] = program_on_stdin,
+    [FRAME_STDIN_CHOOSE] = program_on_stdin,    [FRAME_STDIN_LEFT] = program_on_stdin,
     [FRAME_FENCE_DOWN] = program_on_fence_down, [FRAME_MISSING] = program_on_missing,
     [FRAME_ANSWER] = program_on_answer,         [FRAME_POST] = program_on_post_frame,
     [FRAME_SERVICE] = program_on_service,       [FRAME_INQUIRY] = program_on_inquiry,
@@ -574,6 +567,7 @@ struct local_program *local_program_new(const struct local_program_config *confi
                                         .host = config->host,
                                         .topo = config->topo,
                                         .scratch = config->scratch};
+    program->input = local_input_new(services);
     services->outputs = task_outputs_new(config->loop, config->uplink);
     services->cgroup =
         task_cgroup_new(config->cgroup, config->topo, config->host, note_cgroup, program);
@@ -621,6 +615,6 @@ void local_program_free(struct local_program *program)
     task_signals_free(services->signals);
     task_cgroup_free(services->cgroup);
     task_outputs_free(services->outputs);
-    idset_free(program->input_nodes);
+    local_input_free(program->input);
     free(program);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -98,6 +99,13 @@ void task_stdin_write(struct task_stdin *input, const void *bytes, size_t len, b
     buf_add(&input->bytes, bytes, len);
     input->ended |= end;
     write_waiting(input);
+}
+
+void task_stdin_look(struct task_stdin *input)
+{
+    struct pollfd look = {.fd = input ? input->fd : -1, .events = POLLOUT};
+    if (look.fd >= 0 && poll(&look, 1, 0) > 0 && look.revents & POLLERR)
+        task_stdin_close(input);
 }
 
 bool task_stdin_reads(const struct task_stdin *input)

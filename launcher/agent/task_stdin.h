@@ -22,6 +22,8 @@ bool task_stdin_reads(const struct task_stdin *input);   /* it has not closed it
 bool task_stdin_is_open(const struct task_stdin *input); /* it reads, and the end was not written */
 bool task_stdin_waits(const struct task_stdin *input);   /* some is not written yet; NULL: false */
 bool task_stdin_lags(const struct task_stdin *input);    /* much waits; NULL: false */
-void task_stdin_close(struct task_stdin *input);         /* what waits is dropped; NULL is fine */
+/* Whether the task has closed it is looked at now, not when more is written. NULL is fine. */
+void task_stdin_look(struct task_stdin *input);
+void task_stdin_close(struct task_stdin *input); /* what waits is dropped; NULL is fine */
 
 #endif

@@ -1,9 +1,11 @@
 /* Frames of agents, checked before the program acts on them: a table of rules by frame type. */
 #include "launcher/protocol/frame_check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "affinity/sets/idset.h"
+#include "base/mem.h"
 #include "launcher/tree/bootstrap.h"
 
 #define CPUS_MAX (1u << 20) /* no kernel has processors with higher numbers */
@@ -126,10 +128,24 @@ static int check_ask(const json_t *value, const struct frame_check_limits *limit
 static int check_inquiry_answer(const json_t *value, const struct frame_check_limits *limits,
                                 struct error *err)
 {
-    const json_t *waiting = json_object_get(value, "waiting");
+    static const char *const sets[] = {"waiting", "reading", "lagging"};
     if (check_set(json_object_get(value, "ranks"), limits->nranks, "ranks", err) < 0)
         return -1;
-    return waiting ? check_set(waiting, limits->nranks, "waiting ranks", err) : 0;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        const json_t *set = json_object_get(value, sets[i]);
+        char *what = set ? mem_format("%s ranks", sets[i]) : NULL;
+        int rc = set ? check_set(set, limits->nranks, what, err) : 0;
+        free(what);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_stdin_gone(const json_t *value, const struct frame_check_limits *limits,
+                            struct error *err)
+{
+    return check_set(json_object_get(value, "ranks"), limits->nranks, "ranks", err);
 }
 
 /* What `rank` of the header is. */
@@ -155,6 +171,7 @@ static const struct {
     [FRAME_STARTED] = {.empty = true, .check = check_started},
     [FRAME_ASK] = {.check = check_ask},
     [FRAME_INQUIRY_ANSWER] = {.check = check_inquiry_answer},
+    [FRAME_STDIN_GONE] = {.check = check_stdin_gone},
 };
 
 static int check_header(const struct frame *frame, const struct frame_check_limits *limits,

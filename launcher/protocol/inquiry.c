@@ -35,6 +35,8 @@ json_t *inquiry_to_json(const struct inquiry *inquiry)
         json_object_set_new(value, "signal", json_integer(inquiry->signal));
     if (inquiry->asks_for_end)
         json_object_set_new(value, "end", json_true());
+    if (inquiry->about_stdin)
+        json_object_set_new(value, "stdin", json_true());
     return value;
 }
 
@@ -53,6 +55,7 @@ int inquiry_from_json(struct inquiry *inquiry, const json_t *value, struct error
         return error_set(err, "signal: expected a number from 1 to %d", SIGRTMAX);
     inquiry->signal = (int)number;
     inquiry->asks_for_end = json_is_true(json_object_get(value, "end"));
+    inquiry->about_stdin = json_is_true(json_object_get(value, "stdin"));
     return 0;
 }
 
@@ -104,6 +107,10 @@ json_t *inquiry_answer_to_json(const struct inquiry_answer *answer, bool whole)
                                                 states, "cpu_ms", cpu, "memory_kib", memory));
     if (!idset_empty(answer->waiting))
         json_object_set_new(value, "waiting", idset_to_json(answer->waiting));
+    if (answer->reading)
+        json_object_set_new(value, "reading", idset_to_json(answer->reading));
+    if (answer->lagging)
+        json_object_set_new(value, "lagging", idset_to_json(answer->lagging));
     json_decref(pids);
     json_decref(cpu);
     json_decref(memory);
@@ -168,9 +175,17 @@ static int read_running(struct inquiry_answer *answer, const json_t *value, stru
 int inquiry_answer_from_json(struct inquiry_answer *answer, const json_t *value, struct error *err)
 {
     *answer = (struct inquiry_answer){0};
-    answer->waiting = set_at(value, "waiting", err);
-    if (!answer->waiting && json_object_get(value, "waiting"))
-        return -1;
+    struct {
+        const char *key;
+        struct idset **set;
+    } sets[] = {{"waiting", &answer->waiting},
+                {"reading", &answer->reading},
+                {"lagging", &answer->lagging}};
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        *sets[i].set = set_at(value, sets[i].key, err);
+        if (!*sets[i].set && json_object_get(value, sets[i].key))
+            return -1;
+    }
     if (!answer->waiting)
         answer->waiting = idset_new();
     return read_running(answer, value, err);
@@ -179,6 +194,8 @@ int inquiry_answer_from_json(struct inquiry_answer *answer, const json_t *value,
 void inquiry_answer_clear(struct inquiry_answer *answer)
 {
     idset_free(answer->waiting);
+    idset_free(answer->reading);
+    idset_free(answer->lagging);
     free(answer->tasks);
     *answer = (struct inquiry_answer){0};
 }

@@ -23,6 +23,7 @@ struct inquiry {
     struct idset *ranks; /* NULL: all tasks there */
     int signal;          /* sent to these; 0: none, and what they use is asked */
     bool asks_for_end;   /* the signal does, of all tasks: as FRAME_SIGNAL_END */
+    bool about_stdin;    /* who of them reads it is asked, and nothing else */
 };
 
 json_t *inquiry_to_json(const struct inquiry *inquiry); /* new reference */
@@ -38,8 +39,11 @@ struct task_sample { /* a task that runs, with the processes of its process grou
 
 struct inquiry_answer {
     struct idset *waiting; /* ranks that are not started yet */
+    struct idset
+        *reading; /* about stdin: of all these ranks those whose stdin is open; else NULL */
+    struct idset *lagging; /* and of those, that have much to read that came before; else NULL */
     struct task_sample
-        *tasks; /* that run, by rank; of one that was sent a signal only the rank is said */
+        *tasks; /* that run, by rank; only the rank is said but where it is asked what they use */
     size_t ntasks;
 };
 

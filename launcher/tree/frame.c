@@ -11,6 +11,7 @@ int frame_is_bulk(enum frame_type type)
     switch (type) {
     case FRAME_STDIN:
     case FRAME_STDIN_END:
+    case FRAME_STDIN_CHOOSE:
     case FRAME_OUTPUT:
     case FRAME_DONE:
     case FRAME_END:

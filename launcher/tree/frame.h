@@ -38,8 +38,11 @@ enum frame_type {
     FRAME_TERMINATE, /* rank: grace in ms; TERM, grace, KILL. group: FRAME_ALL ends the program;
                          one that failed to start goes at once. Of a front end, flags: the signal
                          that asked for it, or 0 */
-    FRAME_STDIN,     /* bulk; bytes for the tasks that read input */
+    FRAME_STDIN,     /* bulk; bytes for the tasks that read input, or those that were chosen last */
     FRAME_STDIN_END, /* bulk */
+    FRAME_STDIN_CHOOSE, /* bulk; from now on stdin is for these ranks; rank: number of the choice; JSON: see
+                           launcher/protocol/input_choice.h */
+    FRAME_STDIN_LEFT, /* who sent input has ended: what its tasks have not read holds up nobody */
     FRAME_TERMINAL, /* of the user, for that of rank 0; u64 its size has become that, see terminal_size();
                          without bytes: it is gone */
     FRAME_FENCE_DOWN, /* group; u64 id, then bytes */
@@ -77,6 +80,7 @@ enum frame_type {
                         flags: FRAME_RUNNING_FIRST: when it came */
     FRAME_SURVIVORS, /* text: what SIGKILL does not end on the node; it is not waited for */
     FRAME_INQUIRY_ANSWER, /* of this node to the FRAME_INQUIRY with the number `rank`; JSON */
+    FRAME_STDIN_GONE, /* of the choice with the number `rank`: tasks here that read no more; JSON: ranks */
     /* manager to front end */
     FRAME_SHOW,     /* text; flags: FRAME_STDERR */
     FRAME_PROGRESS, /* JSON: of a start that takes long, how many hosts of how many were reached, and

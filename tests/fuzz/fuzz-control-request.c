@@ -5,6 +5,7 @@
 
 #include "launcher/protocol/control_answer.h"
 #include "launcher/protocol/control_request.h"
+#include "launcher/protocol/input_choice.h"
 #include "launcher/protocol/inquiry.h"
 #include "launcher/tree/frame.h"
 
@@ -73,6 +74,22 @@ static void check_inquiry(const json_t *value)
     error_clear(&err);
 }
 
+static void check_choice(const json_t *value)
+{
+    struct error err = ERROR_INIT;
+    struct input_choice choice, again;
+    if (input_choice_from_json(&choice, value, &err) == 0) {
+        json_t *once = input_choice_to_json(&choice);
+        check(input_choice_from_json(&again, once, NULL) == 0);
+        check_same(once, input_choice_to_json(&again));
+        input_choice_clear(&again);
+    } else {
+        check(err.text);
+    }
+    input_choice_clear(&choice);
+    error_clear(&err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct frame frame = {.type = FRAME_CONTROL, .bytes = data, .len = size};
@@ -82,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_request(value);
     check_answer(value);
     check_inquiry(value);
+    check_choice(value);
     json_decref(value);
     return 0;
 }

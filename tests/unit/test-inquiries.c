@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/program/inquiries.h"
+#include "launcher/protocol/input_choice.h"
 #include "tests/unit/unit.h"
 
 /* What was sent, and what came of it: "0:0-1 1:2 silent 3". */
@@ -38,6 +39,61 @@ static void on_done(void *owner, struct inquiry_result *result)
     char *silent = idset_encode(result->silent);
     buf_printf(&world->results, "silent %s;", silent);
     free(silent);
+}
+
+/* ---- the payloads ---- */
+
+static void check_same_json(json_t *value, const char *text)
+{
+    char *got = json_dumps(value, JSON_COMPACT);
+    assert_string_equal(got, text);
+    free(got);
+    json_decref(value);
+}
+
+static void test_a_question_about_stdin_and_its_answer_are_read_as_they_were_written(void **state)
+{
+    static const char question[] = "{\"nodes\":\"1\",\"ranks\":\"0-3\",\"stdin\":true}";
+    static const char said[] =
+        "{\"ranks\":\"0-1\",\"waiting\":\"2\",\"reading\":\"1-2\",\"lagging\":\"1\"}";
+    json_t *value = json_loads(question, 0, NULL);
+    struct inquiry inquiry;
+    struct inquiry_answer answer;
+    (void)state;
+    assert_int_equal(inquiry_from_json(&inquiry, value, NULL), 0);
+    assert_true(inquiry.about_stdin);
+    check_same_json(inquiry_to_json(&inquiry), question);
+    inquiry_clear(&inquiry);
+    json_decref(value);
+    value = json_loads(said, 0, NULL);
+    assert_int_equal(inquiry_answer_from_json(&answer, value, NULL), 0);
+    check_same_json(inquiry_answer_to_json(&answer, false), said);
+    inquiry_answer_clear(&answer);
+    json_decref(value);
+}
+
+static void test_a_choice_of_ranks_is_read_as_it_was_written_or_refused(void **state)
+{
+    static const char good[] = "{\"ranks\":\"0-3\",\"nodes\":\"1\"}";
+    static const char *const bad[] = {"{}", "[]", "{\"ranks\":\"0\"}",
+                                      "{\"ranks\":\"0\",\"nodes\":1}",
+                                      "{\"ranks\":\"x\",\"nodes\":\"0\"}"};
+    json_t *value = json_loads(good, 0, NULL);
+    struct input_choice choice;
+    (void)state;
+    assert_int_equal(input_choice_from_json(&choice, value, NULL), 0);
+    check_same_json(input_choice_to_json(&choice), good);
+    input_choice_clear(&choice);
+    json_decref(value);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct error err = ERROR_INIT;
+        value = json_loads(bad[i], 0, NULL);
+        assert_int_equal(input_choice_from_json(&choice, value, &err), -1);
+        assert_non_null(err.text);
+        input_choice_clear(&choice);
+        error_clear(&err);
+        json_decref(value);
+    }
 }
 
 static int setup(void **state)
@@ -165,6 +221,8 @@ static void test_questions_that_are_open_at_the_end_are_answered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_question_about_stdin_and_its_answer_are_read_as_they_were_written),
+        cmocka_unit_test(test_a_choice_of_ranks_is_read_as_it_was_written_or_refused),
         cmocka_unit_test_setup_teardown(test_all_nodes_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(test_who_does_not_answer_in_time_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(test_who_is_lost_is_not_waited_for, setup, teardown),
