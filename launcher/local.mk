@@ -125,6 +125,7 @@ liblauncher_a_SOURCES = \
     launcher/program/program_claim.c launcher/program/program_claim.h \
     launcher/program/program_control.c launcher/program/program_control.h \
     launcher/program/program_frames.c launcher/program/program_private.h \
+    launcher/program/program_input.c \
     launcher/program/program_log.c launcher/program/program_log.h \
     launcher/program/run_report.c launcher/program/run_report.h \
     launcher/program/program_service.c launcher/program/program_service.h \
@@ -212,6 +213,7 @@ liblauncher_a_SOURCES = \
     launcher/control/instance_address.c launcher/control/instance_address.h \
     launcher/control/control_socket.c launcher/control/control_socket.h \
     launcher/manager/instance_host.c launcher/manager/instance_host.h \
+    launcher/manager/input_sender.c launcher/manager/input_sender.h \
     launcher/manager/manager_control.c launcher/manager/manager_control.h \
     launcher/manager/manager.c launcher/manager/manager.h \
     launcher/manager/saver.c launcher/manager/saver.h \

@@ -160,6 +160,19 @@ enum control_outcome control_ask(int dir, const struct control_request *request,
                                  bool (*lives)(void *arg), void *arg, struct control_answer *answer,
                                  struct error *err)
 {
+    int kept;
+    enum control_outcome outcome =
+        control_ask_and_stay(dir, request, patience, lives, arg, answer, &kept, err);
+    if (kept >= 0)
+        close(kept);
+    return outcome;
+}
+
+enum control_outcome control_ask_and_stay(int dir, const struct control_request *request,
+                                          double patience, bool (*lives)(void *arg), void *arg,
+                                          struct control_answer *answer, int *kept,
+                                          struct error *err)
+{
     double deadline = clock_monotonic_seconds() + patience;
     struct error own = ERROR_INIT;
     struct ucred peer = {0};
@@ -167,6 +180,7 @@ enum control_outcome control_ask(int dir, const struct control_request *request,
     bool late = false;
     int fd;
     *answer = (struct control_answer){0};
+    *kept = -1;
     enum control_outcome outcome = control_connect(dir, deadline, lives, arg, &fd, err);
     if (outcome != CONTROL_SAID)
         return outcome;
@@ -177,7 +191,10 @@ enum control_outcome control_ask(int dir, const struct control_request *request,
     }
     control_send(fd, request, deadline); /* who has gone may have answered before */
     outcome = receive_answer(fd, deadline, answer, &late, &own);
-    close(fd);
+    if (outcome == CONTROL_SAID && !answer->status)
+        *kept = fd;
+    else
+        close(fd);
     if (late)
         return say_silent(peer.pid, patience, err);
     if (outcome == CONTROL_SILENT)

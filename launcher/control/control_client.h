@@ -26,5 +26,11 @@ enum control_outcome {
 enum control_outcome control_ask(int dir, const struct control_request *request, double patience,
                                  bool (*lives)(void *arg), void *arg, struct control_answer *answer,
                                  struct error *err);
+/* The same of a request after which one stays: *kept is the connection where the answer is good, which the caller
+ * closes, else -1. */
+enum control_outcome control_ask_and_stay(int dir, const struct control_request *request,
+                                          double patience, bool (*lives)(void *arg), void *arg,
+                                          struct control_answer *answer, int *kept,
+                                          struct error *err);
 
 #endif

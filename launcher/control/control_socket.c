@@ -25,7 +25,9 @@
 #define CLIENT_BYTES                                                                               \
     (1u << 20)          /* of a request, and of what a client does not read beyond its answer */
 #define CLIENT_TIME 5.0 /* s to say a request, and again to take the answer */
-#define FULL_PAUSE 1.0  /* s without new clients where there are no descriptors */
+#define INPUT_MOST                                                                                 \
+    (LINK_WINDOW + CLIENT_BYTES) /* of input that has not gone on, with a whole frame too many */
+#define FULL_PAUSE 1.0           /* s without new clients where there are no descriptors */
 
 struct control_peer {
     struct control_peer *next; /* younger */
@@ -34,6 +36,9 @@ struct control_peer {
     struct ucred cred;
     bool asked;    /* its request was read */
     bool answered; /* or is to get none */
+    bool stays;    /* it sends input */
+    bool stayed;   /* or did */
+    size_t owed;   /* bytes of that for which it was given no credit again */
     ev_timer timeout;
 };
 
@@ -70,6 +75,8 @@ static void peer_drop(struct control_peer *peer)
         at = &(*at)->next;
     *at = peer->next;
     control->nclients--;
+    if (peer->stays)
+        control->ops->left(control->owner, peer);
     free(peer);
 }
 
@@ -86,19 +93,58 @@ static void peer_set_timeout(struct control_peer *peer)
     ev_timer_start(peer->control->loop, &peer->timeout);
 }
 
+static void peer_send(struct control_peer *peer, const struct control_answer *answer)
+{
+    json_t *value = control_answer_to_json(answer);
+    link_send_json(peer->link, FRAME_CONTROL, 0, 0, value);
+    json_decref(value);
+}
+
 /* It closes when it has read that; until then it has some time. */
 void control_peer_answer(struct control_peer *peer, const struct control_answer *answer)
 {
     peer->answered = true;
+    peer->stays = false;
     if (!peer->link) {
         peer_drop(peer);
         return;
     }
-    json_t *value = control_answer_to_json(answer);
-    link_send_json(peer->link, FRAME_CONTROL, 0, 0, value);
+    peer_send(peer, answer);
     link_shutdown(peer->link);
     peer_set_timeout(peer);
-    json_decref(value);
+}
+
+bool control_peer_stay(struct control_peer *peer, const struct control_answer *answer)
+{
+    peer->answered = true;
+    if (!peer->link) {
+        peer_drop(peer);
+        return false;
+    }
+    peer->stays = peer->stayed = true;
+    peer_send(peer, answer);
+    return true;
+}
+
+void control_peer_note(struct control_peer *peer, const char *text)
+{
+    link_send(peer->link, &(struct frame){.type = FRAME_NOTE, .bytes = text, .len = strlen(text)});
+}
+
+void control_peer_settle(struct control_peer *peer)
+{
+    link_consumed(peer->link, peer->owed);
+    peer->owed = 0;
+}
+
+/* One that sends more than it was given credit for is no client of ours. */
+static void peer_take_input(struct control_peer *peer, const struct frame *frame)
+{
+    peer->owed += link_weight(frame);
+    if (peer->owed > INPUT_MOST)
+        peer_drop(peer);
+    else
+        peer->control->ops->input(peer->control->owner, peer, frame);
 }
 
 static void peer_refuse(struct control_peer *peer, const struct error *err)
@@ -142,14 +188,17 @@ static void peer_take_request(struct control_peer *peer, const struct frame *fra
     json_decref(value);
 }
 
-/* It says one thing. */
+/* It says one thing, and then perhaps sends input, also on the way when no more is taken. */
 static void peer_on_frame(struct link *link, void *arg, const struct frame *frame)
 {
     struct control_peer *peer = arg;
+    bool input = frame->type == FRAME_STDIN || frame->type == FRAME_STDIN_END;
     (void)link;
     if (frame->type == FRAME_CONTROL && !peer->asked)
         peer_take_request(peer, frame);
-    else
+    else if (input && peer->stays)
+        peer_take_input(peer, frame);
+    else if (!input || !peer->stayed)
         peer_drop(peer);
 }
 
@@ -167,7 +216,7 @@ static const struct link_ops peer_link_ops = {peer_on_frame, NULL, peer_on_close
 static void drop_silent(struct control_socket *control)
 {
     struct control_peer *peer = control->clients;
-    while (peer && peer->asked && !peer->answered)
+    while (peer && peer->asked && (!peer->answered || peer->stays))
         peer = peer->next;
     if (peer)
         peer_drop(peer);

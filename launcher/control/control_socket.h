@@ -1,6 +1,7 @@
 /*
  * control_socket - the manager's side of a program's control socket: the file "control" in the program's directory,
- * where commands connect, send one request and get one answer (frames, see control_request.h).
+ * where commands connect, send one request and get one answer (frames, see control_request.h). One that sends input
+ * stays behind its answer, and gets a second one when no more is taken.
  *
  * Clients are not trusted to behave. Each has a time to say its request and to take its answer, and a bound of
  * bytes. The number of clients is limited: where one more comes, the oldest that has sent no request is closed. Other users
@@ -11,6 +12,7 @@
 #define LAUNCHER_CONTROL_CONTROL_SOCKET_H
 
 #include <ev.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "launcher/protocol/control_answer.h"
@@ -28,6 +30,10 @@ struct control_socket_ops {
      * both are borrowed. */
     void (*request)(void *owner, struct control_peer *peer, const struct control_request *request,
                     const char *who);
+    /* FRAME_STDIN or FRAME_STDIN_END of one that was told to stay. control_peer_settle() follows. */
+    void (*input)(void *owner, struct control_peer *peer, const struct frame *frame);
+    /* One that was told to stay has gone, and is not there any more. */
+    void (*left)(void *owner, struct control_peer *peer);
 };
 
 /* Listen in the directory (borrowed). What is there under the name is replaced. NULL with a sentence. */
@@ -40,5 +46,13 @@ void control_socket_free(struct control_socket *control);   /* NULL is fine */
 void control_socket_disown(struct control_socket *control); /* in a forked child; NULL is fine */
 
 void control_peer_answer(struct control_peer *peer, const struct control_answer *answer);
+
+/* ---- one that sends input ---- */
+
+/* Answer, and have it stay until control_peer_answer() or ops->left. False: it is gone already. */
+bool control_peer_stay(struct control_peer *peer, const struct control_answer *answer);
+void control_peer_note(struct control_peer *peer, const char *text); /* a line for the user */
+/* What came from it has gone on: it may send as much again. */
+void control_peer_settle(struct control_peer *peer);
 
 #endif

@@ -17,6 +17,7 @@
 #include "launcher/agent/agent_guard.h"
 #include "launcher/linkage/part_linkage.h"
 #include "launcher/manager/instance_host.h"
+#include "launcher/manager/input_sender.h"
 #include "launcher/manager/manager_control.h"
 #include "launcher/manager/saver.h"
 #include "launcher/manager/viewer.h"
@@ -39,7 +40,8 @@ struct manager {
     size_t nprograms;
     struct viewer **viewers; /* one today, who started the program: output goes to it alone */
     size_t nviewers;
-    struct manager_control *control; /* of the first program */
+    struct manager_control *control; /* of the first program, as is the next */
+    struct input_sender *input;
     struct tree *tree;
     struct local_topology *local;
     struct host_bootstrap *bootstrap;
@@ -150,9 +152,14 @@ static void manager_on_mapped(void *owner, const json_t *table)
     manager_control_launched(manager->control);
 }
 
-static const struct program_ops manager_program_ops = {manager_on_note,   manager_on_note,
-                                                       manager_on_show,   manager_on_progress,
-                                                       manager_on_mapped, manager_on_runs};
+static void manager_on_input_gone(void *owner, const struct idset *ranks)
+{
+    input_sender_gone(((struct manager *)owner)->input, ranks);
+}
+
+static const struct program_ops manager_program_ops = {
+    manager_on_note,   manager_on_note, manager_on_show,      manager_on_progress,
+    manager_on_mapped, manager_on_runs, manager_on_input_gone};
 
 /* ---- what they order ---- */
 
@@ -167,6 +174,11 @@ static void manager_on_terminate(void *owner, double grace, int number)
 }
 
 static void manager_on_input(void *owner, const struct frame *frame)
+{
+    input_sender_from_front_end(((struct manager *)owner)->input, frame);
+}
+
+static void manager_on_terminal(void *owner, const struct frame *frame)
 {
     program_input(((struct manager *)owner)->programs[0], frame);
 }
@@ -233,7 +245,7 @@ static void manager_on_viewer_gone(void *owner)
 }
 
 static const struct viewer_ops manager_viewer_ops = {
-    manager_on_signal,   manager_on_terminate,   manager_on_input,      manager_on_input,
+    manager_on_signal,   manager_on_terminate,   manager_on_input,      manager_on_terminal,
     manager_takes_input, manager_on_viewer_room, manager_on_viewer_end, manager_on_viewer_gone};
 
 static const char *text_at(const json_t *value, const char *key)
@@ -365,6 +377,7 @@ static void on_tree_room(void *arg)
     struct manager *manager = arg;
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_settle_input(manager->viewers[i]);
+    input_sender_settle(manager->input);
 }
 
 static void on_tree_note(void *arg, const char *text)
@@ -522,6 +535,7 @@ static void manager_close(struct manager *manager)
     instance_host_free(manager->instance);
     manager_control_free(manager->control);
     saver_free(manager->saver);
+    input_sender_free(manager->input);
     host_bootstrap_free(manager->bootstrap);
     local_topology_free(manager->local);
     for (size_t i = 0; i < manager->nviewers; i++)
@@ -568,8 +582,13 @@ int manager_run(const struct manager_config *config)
     manager.programs[manager.nprograms++] =
         program_new(manager.loop, spec, manager.tree, manager.bootstrap, manager.local, patience,
                     &manager_program_ops, &manager);
-    manager.control =
-        manager_control_new(manager.loop, manager.programs[0], manager_on_note, &manager);
+    manager.input = input_sender_new(manager.programs[0], spec);
+    const struct manager_control_config control = {.loop = manager.loop,
+                                                   .program = manager.programs[0],
+                                                   .input = manager.input,
+                                                   .note = manager_on_note,
+                                                   .owner = &manager};
+    manager.control = manager_control_new(&control);
     instance_host_attach(manager.instance, manager.loop, &instance_ops, &manager);
     if (opened == 0) {
         program_begin(manager.programs[0]);

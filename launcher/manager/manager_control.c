@@ -14,10 +14,7 @@
 #define WHILE_PENDING 0.5 /* s that a program has waited by the time it can be spoken to */
 
 struct manager_control {
-    struct ev_loop *loop;
-    struct program *program;
-    void (*note)(void *owner, const char *text);
-    void *owner;
+    struct manager_control_config config;
     struct control_socket *socket; /* NULL: none yet */
     bool over;
     ev_timer due;
@@ -37,60 +34,84 @@ static void call_on_answered(void *owner, const struct control_answer *answer)
     free(call);
 }
 
-static void run_signal(struct program *program, const struct control_request *request,
-                       const char *who, const struct program_asker *asker)
+/* The asker of a new call. */
+static const struct program_asker *call_asker(struct control_peer *peer)
 {
-    program_control_signal(program, request->number, request->ranks, who, asker);
+    struct manager_call *call = mem_alloc(sizeof(*call));
+    *call = (struct manager_call){{call_on_answered, call}, peer};
+    return &call->asker;
 }
 
-static void run_terminate(struct program *program, const struct control_request *request,
-                          const char *who, const struct program_asker *asker)
+static void run_signal(struct manager_control *control, struct control_peer *peer,
+                       const struct control_request *request, const char *who)
 {
-    program_control_terminate(program, request->grace, who, asker);
+    program_control_signal(control->config.program, request->number, request->ranks, who,
+                           call_asker(peer));
 }
 
-static void run_ps(struct program *program, const struct control_request *request, const char *who,
-                   const struct program_asker *asker)
+static void run_terminate(struct manager_control *control, struct control_peer *peer,
+                          const struct control_request *request, const char *who)
+{
+    program_control_terminate(control->config.program, request->grace, who, call_asker(peer));
+}
+
+static void run_ps(struct manager_control *control, struct control_peer *peer,
+                   const struct control_request *request, const char *who)
 {
     (void)request, (void)who;
-    program_control_ps(program, asker);
+    program_control_ps(control->config.program, call_asker(peer));
 }
 
-static void (*const methods[CONTROL_NMETHODS])(struct program *program,
+static void run_input(struct manager_control *control, struct control_peer *peer,
+                      const struct control_request *request, const char *who)
+{
+    input_sender_ask(control->config.input, peer, request->ranks, who);
+}
+
+static void (*const methods[CONTROL_NMETHODS])(struct manager_control *control,
+                                               struct control_peer *peer,
                                                const struct control_request *request,
-                                               const char *who,
-                                               const struct program_asker *asker) = {
+                                               const char *who) = {
     [CONTROL_METHOD_SIGNAL] = run_signal,
     [CONTROL_METHOD_TERMINATE] = run_terminate,
     [CONTROL_METHOD_PS] = run_ps,
+    [CONTROL_METHOD_INPUT] = run_input,
 };
 
 static void control_on_request(void *owner, struct control_peer *peer,
                                const struct control_request *request, const char *who)
 {
-    struct manager_control *control = owner;
-    if (!methods[request->method]) {
-        struct control_answer answer = {0};
-        control_answer_refuse(&answer, CONTROL_REFUSED, "its manager has no method %s",
-                              control_method_name(request->method));
-        control_peer_answer(peer, &answer);
-        control_answer_clear(&answer);
+    if (methods[request->method]) {
+        methods[request->method](owner, peer, request, who);
         return;
     }
-    struct manager_call *call = mem_alloc(sizeof(*call));
-    *call = (struct manager_call){{call_on_answered, call}, peer};
-    methods[request->method](control->program, request, who, &call->asker);
+    struct control_answer answer = {0};
+    control_answer_refuse(&answer, CONTROL_REFUSED, "its manager has no method %s",
+                          control_method_name(request->method));
+    control_peer_answer(peer, &answer);
+    control_answer_clear(&answer);
 }
 
-static const struct control_socket_ops socket_ops = {control_on_request};
+static void control_on_input(void *owner, struct control_peer *peer, const struct frame *frame)
+{
+    input_sender_take(((struct manager_control *)owner)->config.input, peer, frame);
+}
+
+static void control_on_left(void *owner, struct control_peer *peer)
+{
+    input_sender_left(((struct manager_control *)owner)->config.input, peer);
+}
+
+static const struct control_socket_ops socket_ops = {control_on_request, control_on_input,
+                                                     control_on_left};
 
 /* ---- the socket ---- */
 
 static void control_set_due(struct manager_control *control, double seconds)
 {
-    ev_timer_stop(control->loop, &control->due);
+    ev_timer_stop(control->config.loop, &control->due);
     ev_timer_set(&control->due, seconds, 0);
-    ev_timer_start(control->loop, &control->due);
+    ev_timer_start(control->config.loop, &control->due);
 }
 
 /* A program that is not in the ledger yet can be spoken to later. */
@@ -98,7 +119,7 @@ static void control_on_due(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct manager_control *control = timer->data;
     struct error err = ERROR_INIT;
-    int dir = program_directory(control->program);
+    int dir = program_directory(control->config.program);
     (void)events;
     if (dir < 0) {
         control_set_due(control, WHILE_PENDING);
@@ -106,7 +127,7 @@ static void control_on_due(struct ev_loop *loop, ev_timer *timer, int events)
     }
     control->socket = control_socket_open(loop, dir, &socket_ops, control, &err);
     if (!control->socket)
-        control->note(control->owner, error_text(&err));
+        control->config.note(control->config.owner, error_text(&err));
     error_clear(&err);
 }
 
@@ -118,13 +139,10 @@ void manager_control_launched(struct manager_control *control)
 
 /* ---- life ---- */
 
-struct manager_control *manager_control_new(struct ev_loop *loop, struct program *program,
-                                            void (*note)(void *owner, const char *text),
-                                            void *owner)
+struct manager_control *manager_control_new(const struct manager_control_config *config)
 {
     struct manager_control *control = mem_alloc(sizeof(*control));
-    *control =
-        (struct manager_control){.loop = loop, .program = program, .note = note, .owner = owner};
+    *control = (struct manager_control){.config = *config};
     ev_timer_init(&control->due, control_on_due, 0, 0);
     control->due.data = control;
     control_set_due(control, WHILE_PENDING);
@@ -134,7 +152,7 @@ struct manager_control *manager_control_new(struct ev_loop *loop, struct program
 void manager_control_shut(struct manager_control *control)
 {
     control->over = true;
-    ev_timer_stop(control->loop, &control->due);
+    ev_timer_stop(control->config.loop, &control->due);
     if (control->socket)
         control_socket_shut(control->socket);
 }

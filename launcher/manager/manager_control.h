@@ -10,14 +10,20 @@
 
 #include <ev.h>
 
+#include "launcher/manager/input_sender.h"
 #include "launcher/program/program.h"
 
 struct manager_control;
 
-/* The program is borrowed. note() is told once where there can be no socket. */
-struct manager_control *manager_control_new(struct ev_loop *loop, struct program *program,
-                                            void (*note)(void *owner, const char *text),
-                                            void *owner);
+struct manager_control_config { /* all is borrowed */
+    struct ev_loop *loop;
+    struct program *program;
+    struct input_sender *input;
+    void (*note)(void *owner, const char *text); /* once where there can be no socket */
+    void *owner;
+};
+
+struct manager_control *manager_control_new(const struct manager_control_config *config);
 void manager_control_launched(struct manager_control *control); /* the program has tasks */
 /* The program gives up its directory: nobody may connect any more. */
 void manager_control_shut(struct manager_control *control);

@@ -264,17 +264,6 @@ void program_terminate(struct program *program, double grace, int number)
     program_event(program, PROGRAM_TERMINATE, grace);
 }
 
-void program_input(struct program *program, const struct frame *frame)
-{
-    if (program_is_live(program))
-        tree_send_nodes(program->tree, program->input_nodes, frame);
-}
-
-bool program_takes_input(const struct program *program)
-{
-    return !program->input_nodes || tree_room(program->tree, program->input_nodes);
-}
-
 /* ---- the start ---- */
 
 static void program_on_say(void *owner, const char *text)
@@ -638,6 +627,7 @@ void program_free(struct program *program)
     program_start_free(program->start);
     idset_free(program->starting);
     idset_free(program->input_nodes);
+    idset_free(program->input_target);
     outcome_free(program->outcome);
     no_pmi_free(program->no_pmi);
     program_log_free(program->log);

@@ -27,6 +27,8 @@ struct program_ops {
     bool (*progress)(void *owner, const json_t *progress);
     void (*mapped)(void *owner, const json_t *table); /* which rank is where: FRAME_MAPPED */
     void (*runs)(void *owner);                        /* its first tasks are all started */
+    /* These of the ranks that program_input_choose() named last read no more of what they are sent. */
+    void (*input_gone)(void *owner, const struct idset *ranks);
 };
 
 struct program;
@@ -60,11 +62,18 @@ void program_nodes_lost(struct program *program, const char *host, const struct 
 
 /* What the user orders: a signal for its tasks, from `sender` ("": unknown) ... */
 void program_signal(struct program *program, int number, const char *sender);
-/* ... the end, within so many seconds, and by signal `number` if it is not 0 ... */
+/* ... and the end, within so many seconds, and by signal `number` if it is not 0. */
 void program_terminate(struct program *program, double grace, int number);
-/* ... stdin for the tasks that read it. */
+
+/* ---- program_input.c: stdin ---- */
+
+/* For the tasks that read it, or those that were chosen. */
 void program_input(struct program *program, const struct frame *frame);
 bool program_takes_input(const struct program *program); /* more of it can go down now */
+/* What comes from now on is for these ranks, all of which read stdin. */
+void program_input_choose(struct program *program, const struct idset *ranks);
+/* Whoever sent it sends no more: what tasks have not read holds up nobody. */
+void program_input_left(struct program *program);
 
 /* What could not be ended, for the user to hear of at the end (outcome_always()). */
 void program_report(struct program *program, const char *line);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "launcher/process/signal_name.h"
 #include "launcher/program/program_private.h"
+#include "launcher/protocol/launch.h"
 
 #define CONTROL_PATIENCE 3.0 /* s that agents have to answer */
 
@@ -215,6 +216,163 @@ void program_control_terminate(struct program *program, double grace, const char
     asker->answered(asker->owner, &answer);
     free(doing);
     free(line);
+}
+
+/* ---- stdin ---- */
+
+struct input_question {
+    struct program *program;
+    const struct program_asker *asker;
+    struct idset *ranks; /* that were started with a stdin */
+    bool named;          /* by the command; else those that can are meant */
+};
+
+/* Ranks of the command line that are sent input from anywhere. */
+static struct idset *ranks_with_stdin(const struct program *program)
+{
+    const struct task_group *first = task_groups_find(program->groups, 0);
+    struct idset *ranks = idset_new(), *listed = launch_input_ranks(program->spec);
+    uint32_t count = first ? task_group_ntasks(first) : 0;
+    if (program->spec->input == SPEC_INPUT_ALL && count)
+        idset_add_range(ranks, 0, count - 1);
+    else if (program->spec->input == SPEC_INPUT_RANKS && listed)
+        idset_add_set(ranks, listed);
+    else if (program->spec->input == SPEC_INPUT_FILE)
+        idset_add(ranks, 0);
+    idset_free(listed);
+    return ranks;
+}
+
+/* "ranks 3-4 have ended, rank 7 ...": takes the ranks. */
+static void add_why(struct buf *text, struct idset *ranks, const char *one, const char *many)
+{
+    bool several = idset_count(ranks) > 1;
+    char *names = idset_encode(ranks);
+    if (!idset_empty(ranks))
+        buf_printf(text, "%s%s %s %s", text->len ? ", " : "", several ? "ranks" : "rank", names,
+                   several ? many : one);
+    free(names);
+    idset_free(ranks);
+}
+
+/* Of an open question: who reads, and why others do not. */
+struct stdin_states {
+    struct idset *there, *reading, *lagging;
+};
+
+static void answer_input(struct input_question *question, const struct stdin_states *states,
+                         const char *silent, struct control_answer *answer)
+{
+    struct buf why = BUF_INIT;
+    struct idset *unheard = idset_subtract(question->ranks, states->there);
+    struct idset *closed = idset_subtract(question->ranks, states->reading);
+    idset_keep_set(closed, states->there);
+    if (silent) {
+        char *text = mem_format("cannot be asked: no answer in time from %s", silent);
+        add_why(&why, unheard, text, text);
+        free(text);
+    } else {
+        if (question->named)
+            add_why(&why, idset_copy(unheard), "has ended", "have ended");
+        idset_free(unheard);
+    }
+    if (question->named)
+        add_why(&why, idset_copy(closed),
+                "reads no more: the end of its stdin was sent, or it has closed it",
+                "read no more: the end of their stdin was sent, or they have closed it");
+    idset_free(closed);
+    add_why(&why, idset_intersect(question->ranks, states->lagging),
+            "has not read what was sent to it before",
+            "have not read what was sent to them before");
+    if (why.len) {
+        control_answer_refuse(answer, CONTROL_NOT_NOW, "%s", buf_text(&why));
+    } else {
+        answer->reached = idset_intersect(question->ranks, states->reading);
+        if (idset_empty(answer->reached))
+            control_answer_refuse(answer, CONTROL_NOT_NOW,
+                                  "none of its tasks reads stdin any more");
+    }
+    buf_free(&why);
+}
+
+static void on_stdin_told(void *owner, struct inquiry_result *result)
+{
+    struct input_question *question = owner;
+    struct control_answer answer = {0};
+    struct stdin_states states = {idset_new(), idset_new(), idset_new()};
+    for (size_t i = 0; i < result->nnodes; i++) {
+        const struct inquiry_answer *node = &result->nodes[i].answer;
+        for (size_t j = 0; j < node->ntasks; j++)
+            idset_add(states.there, node->tasks[j].rank);
+        idset_add_set(states.there, node->waiting);
+        if (node->reading)
+            idset_add_set(states.reading, node->reading);
+        if (node->lagging)
+            idset_add_set(states.lagging, node->lagging);
+    }
+    idset_keep_set(states.reading, states.there);
+    char *silent = silent_hosts(question->program, result);
+    answer_input(question, &states, silent, &answer);
+    question->asker->answered(question->asker->owner, &answer);
+    control_answer_clear(&answer);
+    idset_free(states.there);
+    idset_free(states.reading);
+    idset_free(states.lagging);
+    idset_free(question->ranks);
+    free(silent);
+    free(question);
+}
+
+/* What needs no agent to be seen: a sentence, or nothing. */
+static void refuse_ranks(const struct program *program, const struct idset *ranks,
+                         const struct idset *with_stdin, struct control_answer *answer)
+{
+    uint32_t nranks = task_groups_ranks(program->groups);
+    struct buf text = BUF_INIT;
+    if (idset_empty(with_stdin) && program->spec->input == SPEC_INPUT_TOOLS)
+        control_answer_refuse(answer, CONTROL_REFUSED,
+                              "its input comes from PMIx tools (--input tools)");
+    else if (idset_empty(with_stdin))
+        control_answer_refuse(answer, CONTROL_REFUSED, "none of its tasks has a stdin%s",
+                              program->spec->input == SPEC_INPUT_NONE ? " (--input none)"
+                                                                      : " any more");
+    else if (ranks && idset_last(ranks) >= nranks)
+        control_answer_refuse(answer, CONTROL_REFUSED, "unknown rank %u (expected 0-%u)",
+                              idset_last(ranks), nranks - 1);
+    else if (ranks)
+        add_why(&text, idset_subtract(ranks, with_stdin), "was started without a stdin",
+                "were started without a stdin");
+    if (text.len) {
+        char *with = idset_encode(with_stdin);
+        control_answer_refuse(answer, CONTROL_REFUSED, "%s (started with one: %s)", buf_text(&text),
+                              with);
+        free(with);
+    }
+    buf_free(&text);
+}
+
+void program_control_input(struct program *program, const struct idset *ranks,
+                           const struct program_asker *asker)
+{
+    struct control_answer answer = {0};
+    if (refuse_without_tasks(program, asker))
+        return;
+    struct idset *with_stdin = ranks_with_stdin(program);
+    refuse_ranks(program, ranks, with_stdin, &answer);
+    if (answer.status) {
+        answer_refused(asker, &answer);
+        idset_free(with_stdin);
+        return;
+    }
+    struct input_question *question = mem_alloc(sizeof(*question));
+    *question = (struct input_question){
+        program, asker, ranks ? idset_copy(ranks) : idset_copy(with_stdin), ranks != NULL};
+    struct inquiry inquiry = {.nodes = nodes_of_ranks(program, question->ranks),
+                              .ranks = question->ranks,
+                              .about_stdin = true};
+    inquiries_ask(program->inquiries, &inquiry, CONTROL_PATIENCE, on_stdin_told, question);
+    idset_free(inquiry.nodes);
+    idset_free(with_stdin);
 }
 
 /* ---- what they use ---- */

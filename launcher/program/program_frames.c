@@ -116,6 +116,18 @@ static void on_inquiry_answer(struct program *program, uint32_t child, const str
     inquiries_answer(program->inquiries, frame, value);
 }
 
+/* Of an older choice nobody wants to know it. */
+static void on_stdin_gone(struct program *program, uint32_t child, const struct frame *frame,
+                          const json_t *value)
+{
+    (void)child;
+    if (frame->rank != program->input_number)
+        return;
+    struct idset *ranks = idset_decode(json_string_value(json_object_get(value, "ranks")), NULL);
+    program->ops->input_gone(program->owner, ranks);
+    idset_free(ranks);
+}
+
 /* ---- PMI ---- */
 
 static void on_fence_up(struct program *program, uint32_t child, const struct frame *frame,
@@ -203,6 +215,7 @@ static void (*const takers[])(struct program *program, uint32_t child, const str
     [FRAME_MISSING] = on_missing,
     [FRAME_RUNNING] = on_running,
     [FRAME_INQUIRY_ANSWER] = on_inquiry_answer,
+    [FRAME_STDIN_GONE] = on_stdin_gone,
 };
 
 void program_frame(struct program *program, uint32_t child, const struct frame *frame,

@@ -39,8 +39,10 @@ struct program {
     struct program_termination *termination;
     struct time_limit *limit; /* NULL, as the next three: it does not run yet */
     struct graceful_stop *stop;
-    struct idset *starting;    /* nodes of its first tasks that have not started them */
-    struct idset *input_nodes; /* of the tree: where stdin is read */
+    struct idset *starting;     /* nodes of its first tasks that have not started them */
+    struct idset *input_nodes;  /* of the tree: where stdin is read */
+    struct idset *input_target; /* of these, where it goes; NULL: to all */
+    uint32_t input_number;      /* of the choice of that; 0: none yet */
     struct inquiries *inquiries;
     const char *ended_by; /* a command that orders the end at this moment; NULL: none does */
 };

@@ -39,7 +39,7 @@ enum frame_type {
                          one that failed to start goes at once. Of a front end, flags: the signal
                          that asked for it, or 0 */
     FRAME_STDIN,     /* bulk; bytes for the tasks that read input, or those that were chosen last */
-    FRAME_STDIN_END, /* bulk */
+    FRAME_STDIN_END, /* bulk; of who sends input, flags: FRAME_STDIN_STAYS where only the sender has ended */
     FRAME_STDIN_CHOOSE, /* bulk; from now on stdin is for these ranks; rank: number of the choice; JSON: see
                            launcher/protocol/input_choice.h */
     FRAME_STDIN_LEFT, /* who sent input has ended: what its tasks have not read holds up nobody */
@@ -110,7 +110,8 @@ enum {
     FRAME_RUNNING_FIRST = 16,
     FRAME_CHANNEL_OPEN = 32,
     FRAME_CHANNEL_END = 64,
-    FRAME_CHANNEL_CLOSED = 128
+    FRAME_CHANNEL_CLOSED = 128,
+    FRAME_STDIN_STAYS = 256
 };
 enum { FRAME_SIGNAL_END = 1 };
 

@@ -35,6 +35,7 @@ static void test_a_request_is_read_as_it_was_written(void **state)
         "{\"version\":1,\"method\":\"terminate\",\"grace\":\"inf\"}",
         "{\"version\":1,\"method\":\"ps\"}",
         "{\"version\":1,\"method\":\"save\"}",
+        "{\"version\":1,\"method\":\"input\"}",
         "{\"version\":1,\"method\":\"input\",\"ranks\":\"3\"}",
     };
     (void)state;

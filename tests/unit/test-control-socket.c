@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/mem.h"
@@ -17,21 +18,60 @@
 #include "launcher/control/control_address.h"
 #include "launcher/control/control_client.h"
 #include "launcher/control/control_socket.h"
+#include "launcher/tree/link.h"
 #include "tests/unit/unit.h"
 
-/* A manager in a process of its own: it answers "ps" with who asked, never answers "save", and ends at
- * "terminate". */
+/* A manager in a process of its own: it answers "ps" with who asked, never answers "save", ends at "terminate", and
+ * counts the bytes of "input", which it says at FRAME_STDIN_END. Ranks: how many it takes before it gives credit no
+ * more. At "signal" it answers how many of those who sent input have left without an end. */
 struct world {
     char path[64];
     int dir;
     pid_t manager;
 };
 
+static struct {
+    size_t bytes, most;
+    int left;
+} input; /* of the manager's process */
+
+static void on_input(void *owner, struct control_peer *peer, const struct frame *frame)
+{
+    struct control_answer answer = {0};
+    (void)owner;
+    input.bytes += frame->len;
+    if (frame->type == FRAME_STDIN_END) {
+        control_answer_refuse(&answer, CONTROL_NOT_NOW, "%zu", input.bytes);
+        control_peer_answer(peer, &answer);
+        control_answer_clear(&answer);
+    } else if (input.bytes <= input.most) {
+        control_peer_settle(peer);
+    }
+}
+
+static void on_left(void *owner, struct control_peer *peer)
+{
+    (void)owner, (void)peer;
+    input.left++;
+}
+
 static void on_request(void *owner, struct control_peer *peer,
                        const struct control_request *request, const char *who)
 {
     struct control_answer answer = {0};
     (void)owner;
+    if (request->method == CONTROL_METHOD_INPUT) {
+        input.bytes = 0;
+        input.most = request->ranks ? idset_last(request->ranks) : SIZE_MAX;
+        control_peer_stay(peer, &answer);
+        return;
+    }
+    if (request->method == CONTROL_METHOD_SIGNAL) {
+        control_answer_refuse(&answer, CONTROL_NOT_NOW, "%d", input.left);
+        control_peer_answer(peer, &answer);
+        control_answer_clear(&answer);
+        return;
+    }
     if (request->method == CONTROL_METHOD_SAVE)
         return;
     if (request->method == CONTROL_METHOD_TERMINATE)
@@ -41,7 +81,7 @@ static void on_request(void *owner, struct control_peer *peer,
     control_answer_clear(&answer);
 }
 
-static const struct control_socket_ops ops = {on_request};
+static const struct control_socket_ops ops = {on_request, on_input, on_left};
 
 static void manage(struct world *world)
 {
@@ -142,7 +182,118 @@ static bool is_closed_within(int fd, double seconds)
     return false;
 }
 
+/* A connection that stays, over which input is sent. */
+static int begin_input(struct world *world, const char *ranks)
+{
+    struct control_request request = {.method = CONTROL_METHOD_INPUT,
+                                      .ranks = ranks ? idset_decode(ranks, NULL) : NULL};
+    struct control_answer answer;
+    bool alive = false;
+    int fd;
+    assert_int_equal(
+        control_ask_and_stay(world->dir, &request, 4, is_alive, &alive, &answer, &fd, NULL),
+        CONTROL_SAID);
+    assert_int_equal(answer.status, 0);
+    assert_true(fd >= 0);
+    control_answer_clear(&answer);
+    control_request_clear(&request);
+    return fd;
+}
+
+/* How many bytes of so many could be sent within a second, in frames of 64 KiB. */
+static size_t send_input(int fd, size_t most)
+{
+    static char bytes[FRAME_HEADER + 65536];
+    struct frame frame = {.type = FRAME_STDIN, .len = 65536};
+    double end = clock_monotonic_seconds() + 1;
+    size_t sent = 0, part = 0;
+    frame_encode_header(&frame, (unsigned char *)bytes);
+    while (sent < most && clock_monotonic_seconds() < end) {
+        ssize_t n = send(fd, bytes + part, sizeof(bytes) - part, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno != EAGAIN)
+            break;
+        part += n > 0 ? (size_t)n : 0;
+        if (part < sizeof(bytes))
+            continue;
+        part = 0;
+        sent += frame.len;
+    }
+    return sent;
+}
+
+/* What the manager answers to `method`, and nothing else. */
+static void check_says(struct world *world, enum control_method method, const char *text)
+{
+    struct control_request request = {.method = method, .number = SIGTERM};
+    struct control_answer answer;
+    bool alive = false;
+    assert_int_equal(control_ask(world->dir, &request, 4, is_alive, &alive, &answer, NULL),
+                     CONTROL_SAID);
+    assert_string_equal(answer.error, text);
+    control_answer_clear(&answer);
+}
+
 /* ---- tests ---- */
+
+static void test_who_sends_input_stays_to_its_end(void **state)
+{
+    struct world *world = *state;
+    unsigned char end[FRAME_HEADER];
+    struct buf got = BUF_INIT;
+    struct frame frame = {0};
+    size_t credit = 0;
+    int fd = begin_input(world, NULL);
+    assert_int_equal(send_input(fd, 4 << 20), 4 << 20);
+    check_answers(world); /* others are heard meanwhile */
+    frame_encode_header(&(struct frame){.type = FRAME_STDIN_END}, end);
+    assert_int_equal(write(fd, end, FRAME_HEADER), FRAME_HEADER);
+    shutdown(fd, SHUT_WR);
+    for (ssize_t n; (n = read(fd, buf_reserve(&got, 4096), 4096)) > 0;)
+        buf_added(&got, (size_t)n);
+    while (frame_decode(&got, &frame, NULL) > 0 && frame.type == FRAME_CREDIT) {
+        credit += frame.rank;
+        buf_consume(&got, FRAME_HEADER + frame.len);
+    }
+    assert_true(credit > (4 << 20) - LINK_WINDOW);
+    assert_int_equal(frame.type, FRAME_CONTROL);
+    assert_non_null(memmem(frame.bytes, frame.len, "\"4194304\"", 9));
+    buf_free(&got);
+    close(fd);
+    check_says(world, CONTROL_METHOD_SIGNAL, "0");
+}
+
+static void test_who_sends_more_input_than_is_taken_is_closed(void **state)
+{
+    struct world *world = *state;
+    int fd = begin_input(world, "100000");
+    assert_true(send_input(fd, 64 << 20) < 8 << 20);
+    assert_true(is_closed_within(fd, 4));
+    close(fd);
+    check_says(world, CONTROL_METHOD_SIGNAL, "1");
+}
+
+static void test_who_sends_input_and_dies_is_missed(void **state)
+{
+    struct world *world = *state;
+    for (int i = 0; i < 3; i++)
+        close(begin_input(world, NULL));
+    check_answers(world);
+    check_says(world, CONTROL_METHOD_SIGNAL, "3");
+}
+
+static void test_many_that_say_nothing_do_not_push_out_who_sends_input(void **state)
+{
+    struct world *world = *state;
+    int fd = begin_input(world, NULL), fds[100];
+    for (size_t i = 0; i < 100; i++)
+        fds[i] = connect_to(world);
+    check_answers(world);
+    assert_int_equal(send_input(fd, 1 << 20), 1 << 20);
+    assert_false(is_closed_within(fd, 0.2));
+    for (size_t i = 0; i < 100; i++)
+        close(fds[i]);
+    close(fd);
+}
 
 static void test_a_request_is_answered(void **state)
 {
@@ -325,6 +476,10 @@ int main(void)
         CASE(test_a_frame_that_announces_too_much_is_closed),
         CASE(test_pings_without_end_are_closed),
         CASE(test_a_second_request_is_closed),
+        CASE(test_who_sends_input_stays_to_its_end),
+        CASE(test_who_sends_more_input_than_is_taken_is_closed),
+        CASE(test_who_sends_input_and_dies_is_missed),
+        CASE(test_many_that_say_nothing_do_not_push_out_who_sends_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,8 +99,13 @@ static void on_runs(void *owner)
     (void)owner;
 }
 
-static const struct program_ops program_ops = {on_note,     on_say,    on_show,
-                                               on_progress, on_mapped, on_runs};
+static void on_input_gone(void *owner, const struct idset *ranks)
+{
+    (void)owner, (void)ranks;
+}
+
+static const struct program_ops program_ops = {on_note,   on_say,  on_show,      on_progress,
+                                               on_mapped, on_runs, on_input_gone};
 static const struct host_bootstrap_ops bootstrap_ops = {on_say_args, needs_pmix};
 
 /* On so many hosts of four cores, none of which is this machine. */
