@@ -316,6 +316,7 @@ static int options_fill(const struct options_layer *typed, const struct options_
                          : options_without_spec(typed, before, &target, err);
     if (rc < 0 || options_from_mpiexec(first, before, spec, err) < 0)
         return -1;
+    spec->input_stays &= spec_saves(spec);
     return options_check(spec, err) < 0 ? name_origin(spec, err) : target.action;
 }
 

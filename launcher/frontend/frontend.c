@@ -128,6 +128,8 @@ struct frontend_result frontend_run(const struct frontend_config *from)
         error_set(&front.err, "cannot watch for signals: %s", strerror(errno));
         frontend_give_up(&front);
     }
+    if (front.id && front.manager && frontend_start_input(&front, &front.err) < 0)
+        frontend_give_up(&front);
     if (!front.over || output_pending(front.output))
         ev_run(front.loop, 0);
     frontend_close(&front);

@@ -37,7 +37,8 @@ struct frontend_config { /* all is borrowed but for descriptors */
     char *(*lost)(void *arg);
     void *lost_arg;
     /* Of a viewer that was not there from the beginning; fd is -1 where there is nobody to give orders to. */
-    const char *id;              /* of the program; NULL: who started it */
+    const char *
+        id; /* of the program; NULL: who started it. Its spec says whether stdin is sent, and its end */
     struct saved_reader *reader; /* taken; NULL: that is told later */
     bool follows;                /* to the end of the program, and with its exit status */
     bool (*wants)(void *arg, const struct frame *frame); /* to be shown; NULL: all */

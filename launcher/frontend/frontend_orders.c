@@ -1,6 +1,10 @@
 /* What the manager is told: stdin, and the order to end. */
 #include "launcher/frontend/frontend_private.h"
 
+#include <string.h>
+
+#include "launcher/stdio/terminal.h"
+
 #define INPUT_WINDOW 131072 /* bytes of stdin that are asked for at a time */
 
 void frontend_order_end(struct frontend *front, double grace, int number)
@@ -44,7 +48,8 @@ static void on_input(void *arg, const void *bytes, size_t len)
 void frontend_end_input(void *arg)
 {
     struct frontend *front = arg;
-    struct frame frame = {.type = FRAME_STDIN_END};
+    bool stays = front->spec->input_stays && (front->id || front->role == FRONTEND_BACKGROUND);
+    struct frame frame = {.type = FRAME_STDIN_END, .flags = stays ? FRAME_STDIN_STAYS : 0};
     front->input_over = true;
     if (!user_terminal_ended(&front->terminal) && front->manager)
         link_send(front->manager, &frame);
@@ -53,6 +58,14 @@ void frontend_end_input(void *arg)
 static void on_input_failed(void *arg, const struct error *err)
 {
     struct frontend *front = arg;
+    if (front->id) { /* the program has another owner */
+        struct buf lines = BUF_INIT;
+        terminal_lines(&lines, "tprun", error_text(err), strlen(error_text(err)));
+        output_say(front->output, OUTPUT_STDERR, buf_bytes(&lines), lines.len);
+        buf_free(&lines);
+        front->input_over = true;
+        return;
+    }
     if (!front->err.text)
         error_set(&front->err, "%s", error_text(err));
     frontend_end_input(front);

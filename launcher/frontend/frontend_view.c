@@ -161,7 +161,7 @@ bool frontend_reads_input(const struct frontend *front)
     bool file = front->spec->input == SPEC_INPUT_FILE;
     switch (front->role) {
     case FRONTEND_BACKGROUND:
-        return file || front->spec->detach;
+        return file || (front->spec->detach && !front->spec->input_stays);
     case FRONTEND_VIEWER:
         return !file;
     default:

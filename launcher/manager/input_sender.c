@@ -22,7 +22,8 @@ struct input_sender *input_sender_new(struct program *program, const struct spec
 {
     struct input_sender *sender = mem_alloc(sizeof(*sender));
     *sender = (struct input_sender){.program = program, .spec = spec};
-    sender->front_end = spec->input != SPEC_INPUT_NONE && spec->input != SPEC_INPUT_TOOLS;
+    sender->front_end = spec->input != SPEC_INPUT_NONE && spec->input != SPEC_INPUT_TOOLS &&
+                        !(spec->detach && spec->input_stays);
     return sender;
 }
 

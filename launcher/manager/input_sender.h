@@ -10,7 +10,7 @@
 
 struct input_sender;
 
-/* Both are borrowed. The front end has it at first. */
+/* Both are borrowed. The front end has it at first, but in a detached program whose input is left to commands. */
 struct input_sender *input_sender_new(struct program *program, const struct spec *spec);
 void input_sender_free(struct input_sender *sender); /* NULL is fine */
 

@@ -221,12 +221,14 @@ int option_set_input(const struct option *option, const char *value, struct opti
         if (strcmp(value, words[i].word) == 0) {
             spec->input = words[i].input;
             spec->tools |= spec->input == SPEC_INPUT_TOOLS;
+            spec->input_stays = spec->input == SPEC_INPUT_ALL;
             return 0;
         }
     bool ranks = value[strspn(value, "0123456789-,[]")] == '\0';
     if (ranks && spec_ranks_check(value, err) < 0)
         return error_prefix(err, "ranks (or write ./%s for a file)", value);
     spec->input = ranks ? SPEC_INPUT_RANKS : SPEC_INPUT_FILE;
+    spec->input_stays = ranks;
     option_replace(&spec->input_arg, value);
     return 0;
 }

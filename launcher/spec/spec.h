@@ -105,6 +105,9 @@ struct spec {
     char *
         terminal; /* what it is like at first, see terminal_modes.h; NULL: as the kernel makes one */
     enum spec_input input;
+    bool
+        input_stays; /* of a program that may outlive its terminal: tasks' stdin stays open when nobody sends
+                         any more */
     char *input_arg; /* idset text of SPEC_INPUT_RANKS ("0" by default), file of SPEC_INPUT_FILE */
 
     /* life; seconds, INFINITY for none */

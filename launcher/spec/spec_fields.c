@@ -455,6 +455,7 @@ static const struct field spec_fields[] = {
     {"terminal", &field_text, SPEC(terminal), .check = terminal_modes_check},
     {"input", &field_word, SPEC(input), spec_input_words},
     {"input_arg", &field_text, SPEC(input_arg)},
+    {"input_stays", &field_flag, SPEC(input_stays)},
     {"time_limit", &field_duration, SPEC(time_limit)},
     {"signal", &signal_type},
     {"kill_grace", &field_duration, SPEC(kill_grace)},

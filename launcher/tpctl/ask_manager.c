@@ -24,15 +24,26 @@ static int refuse_complete(const struct found_program *program, struct error *er
 int ask_manager(const struct found_program *program, const struct control_request *request,
                 struct control_answer *answer, struct error *err)
 {
+    int kept;
+    int status = ask_manager_and_stay(program, request, answer, &kept, err);
+    if (kept >= 0)
+        close(kept);
+    return status;
+}
+
+int ask_manager_and_stay(const struct found_program *program, const struct control_request *request,
+                         struct control_answer *answer, int *kept, struct error *err)
+{
     struct error why = ERROR_INIT;
     const char *id = found_program_id(program);
     int status = CONTROL_REFUSED;
     *answer = (struct control_answer){0};
+    *kept = -1;
     int dir = found_program_lives(program) ? found_program_open(program) : -1;
     if (dir < 0)
         return refuse_complete(program, err);
-    switch (control_ask(dir, request, CONTROL_CLIENT_PATIENCE, ask_lives,
-                        (void *)(uintptr_t)program, answer, &why)) {
+    switch (control_ask_and_stay(dir, request, CONTROL_CLIENT_PATIENCE, ask_lives,
+                                 (void *)(uintptr_t)program, answer, kept, &why)) {
     case CONTROL_SAID:
         status = answer->status;
         if (status)

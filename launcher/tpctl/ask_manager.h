@@ -13,5 +13,8 @@
  * state for that. The answer is the caller's to clear in any case. */
 int ask_manager(const struct found_program *program, const struct control_request *request,
                 struct control_answer *answer, struct error *err);
+/* The same of a request after which one stays: *kept is the connection, or -1. Caller closes. */
+int ask_manager_and_stay(const struct found_program *program, const struct control_request *request,
+                         struct control_answer *answer, int *kept, struct error *err);
 
 #endif

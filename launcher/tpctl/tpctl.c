@@ -74,7 +74,12 @@ static const struct method_offer logs_offers[] = {{TPCTL_FOLLOW, "until the prog
                                                   END};
 
 static const struct method_offer attach_offers[] = {
-    {TPCTL_LABEL, "\"RANK: \" before each line"}, INSTANCE, PARENT, END};
+    {TPCTL_INPUT, "stdin goes to these ranks: 0-3, all or none (none)"},
+    {TPCTL_EOF, "with --input: so does its end"},
+    {TPCTL_LABEL, "\"RANK: \" before each line"},
+    INSTANCE,
+    PARENT,
+    END};
 
 static const struct method tpctl_methods[] = {
     {"list", "[OPTION...]", "Programs that are not complete; all with -a", NULL, 0, 0, list_offers,
@@ -93,7 +98,7 @@ static const struct method tpctl_methods[] = {
      tpctl_signal},
     {"terminate", "[OPTION...] ID...", "End programs, and wait until nothing is left", NULL, 1,
      METHOD_ANY, terminate_offers, tpctl_terminate},
-    {"attach", "[OPTION...] ID", "Output of a program to its end, and signals to its tasks",
+    {"attach", "[OPTION...] ID", "Output of a program to its end; input and signals to it",
      "Ctrl-C is a signal, twice within a second the end; Ctrl-C Ctrl-Z leaves the program to\n"
      "itself. The exit status is the program's.\n",
      1, 1, attach_offers, tpctl_attach},

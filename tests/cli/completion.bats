@@ -104,6 +104,10 @@ both() { # LINE WORD...
     both 'tpres make --ho' --hosts --hostfile
     both 'tpres show --format ' text json
     both 'tpres show so' some-file
+    both 'tpctl attach --in' --input --instance
+    both 'tpctl attach --input ' 0 all none
+    offers_none bash 'tpctl attach -i ' tools
+    offers_none fish 'tpctl attach --input ' tools
 }
 
 @test "methods and options of tpctl are offered, also behind an option" {

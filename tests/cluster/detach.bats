@@ -33,3 +33,23 @@ SAY='trap "echo $TPRUN_RANK heard" USR1; echo "$TPRUN_RANK begins"; while :; do 
 2 begins"
     run_tpctl -143 attach "$id"
 }
+
+@test "tpctl attach --input: ranks on other hosts, one of which has ended, and nobody else" {
+    local id
+    # shellcheck disable=SC2016 # for the tasks' shells
+    id=$(on head "$TPRUN" -d -i all --on-failure=continue --hosts 'node[0-3]' --fanout 1 --map-by node -n 4 sh -c '
+        [ $TPRUN_RANK != 3 ] || exit 1
+        while read -r line; do echo "$TPRUN_RANK: $line"; done; echo "$TPRUN_RANK at its end"')
+    wait_for 10 eval '[ "$(tpctl ps "$id" | grep -c "^[0-9]")" = 3 ]'
+    run_tpctl -4 attach -i 1,3 "$id" </dev/null
+    has_line "$stderr" "tpctl: program $id: rank 3 has ended"
+    run_tpctl -1 attach -i 4 "$id" </dev/null
+    has_line "$stderr" "tpctl: program $id: unknown rank 4 (expected 0-3)"
+    "$CLUSTER" exec head "$TPCTL" attach -i 1-2 --eof "$id" \
+        < <(head -c 200K /dev/zero | tr '\0' '\n'; echo last) >out 2>err 3>&- &
+    wait_for 20 eval '[ "$(tpctl logs "$id" --stdout | sort -u | paste -sd,)" = "1 at its end,1: ,1: last,2 at its end,2: ,2: last" ]'
+    run_tpctl -1 attach -i 0 --eof "$id" <<<"to rank 0"
+    [ "$(grep -c '^2: $' <<<"$output")" = 204800 ]
+    equal "$(grep '^0' <<<"$output")" "0: to rank 0
+0 at its end"
+}

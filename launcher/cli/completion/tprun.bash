@@ -106,7 +106,9 @@ _tprun_methods() {
         names+=" ${BASH_REMATCH[2]}"
         [[ $prev != "${BASH_REMATCH[2]}" && "$prev, " != "${BASH_REMATCH[1]}" ]] || argument=${BASH_REMATCH[4]}
     done < <("${COMP_WORDS[0]}" "$method" --help 2>/dev/null | sed -n '/^ /s/  */ /gp' | sed 's/^ //')
-    if [[ $argument =~ ^[A-Z] || $argument = *\|* ]]; then
+    if [[ $argument && $prev = @(--input|-i) ]]; then
+        _tprun_offer 0 all none
+    elif [[ $argument =~ ^[A-Z] || $argument = *\|* ]]; then
         _tprun_value "$prev" "$argument"
     elif [[ $cur = -* ]]; then
         _tprun_offer "$names" --help

@@ -110,7 +110,9 @@ function __tprun_methods
     set -l before $words[-1]
     set -l help ($program $words[2] --help 2>/dev/null)
     set -l argument (string match -rg -- '^ +(?:-., )?'$before' ([A-Z][^ ]*|[^ ]*\|[^ ]*)' $help)
-    if string match -q -- '-*' $before; and test -n "$argument"
+    if test "$before" = --input; and test -n "$argument"
+        printf '%s\n' 0 all none
+    else if string match -q -- '-*' $before; and test -n "$argument"
         __tprun_value $before $argument
     else if string match -q -- '-*' $current
         string match -rg -- '^ +(?:-., )?(--[a-z-]+)' $help
