@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "affinity/sets/idset.h"
@@ -53,6 +54,7 @@ struct manager {
     bool finished;
     struct saver *saver; /* output goes to the program's directory; NULL: it does not */
     bool saves;          /* it is open; the directory is not left before the end is there */
+    bool copies;         /* it was opened for who attached: the front end shows it, too */
     ev_timer end_due;
     bool left; /* the directory */
 };
@@ -135,6 +137,51 @@ static void manager_save(struct manager *manager)
     error_clear(&err);
 }
 
+/* Who shows output has it, too, and sees to the end. */
+static void manager_on_copy_stopped(void *owner, const struct error *why)
+{
+    (void)owner, (void)why; /* who reads the files finds it there */
+}
+
+static void manager_on_uncopied(void *owner, const struct frame *frame)
+{
+    (void)owner, (void)frame;
+}
+
+static const struct saver_ops manager_copy_ops = {manager_on_copy_stopped, manager_on_uncopied};
+
+/* For who reads what was not saved from the beginning. */
+static void save_note(struct saver *saver)
+{
+    char text[64];
+    time_t now = time(NULL);
+    struct tm local;
+    strftime(text, sizeof(text), "output before %H:%M:%S was not saved", localtime_r(&now, &local));
+    saver_take(saver, &(struct frame){.type = FRAME_NOTE, .bytes = text, .len = strlen(text)});
+}
+
+/* Of a run that saves nothing: what comes is copied from now on. */
+static void manager_on_save(void *owner, struct control_answer *answer)
+{
+    struct manager *manager = owner;
+    struct error err = ERROR_INIT;
+    if (program_is_pending(manager->programs[0]))
+        control_answer_refuse(answer, CONTROL_NOT_NOW, "it is pending: it has no output yet");
+    if (manager->saver || answer->status)
+        return;
+    struct saver *saver = saver_new(manager->loop, manager->spec, &manager_copy_ops, manager);
+    if (saver_open(saver, program_path_of(manager->programs[0]), &err) < 0) {
+        control_answer_refuse(answer, CONTROL_REFUSED, "%s", error_text(&err));
+        saver_free(saver);
+        error_clear(&err);
+        return;
+    }
+    save_note(saver);
+    manager->saver = saver;
+    manager->copies = true;
+    viewer_save(manager->viewers[0], saver);
+}
+
 static void manager_on_runs(void *owner)
 {
     struct manager *manager = owner;
@@ -145,7 +192,7 @@ static void manager_on_runs(void *owner)
 static void manager_on_mapped(void *owner, const json_t *table)
 {
     struct manager *manager = owner;
-    if (manager->saver && !manager->saves)
+    if (spec_saves(manager->spec) && !manager->saves)
         manager_save(manager);
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_send(manager->viewers[i], FRAME_MAPPED, table);
@@ -301,7 +348,7 @@ static void relay_output(struct manager *manager, uint32_t child, const struct f
                          const json_t *value)
 {
     program_frame(program_of(manager, frame), child, frame, value);
-    if (saver_take(manager->saver, frame))
+    if (saver_take(manager->saver, frame) && !manager->copies)
         tree_consumed(manager->tree, child, link_weight(frame));
     else
         tree_relay(manager->tree, child, viewer_link(manager->viewers[0]), frame);
@@ -414,7 +461,7 @@ static void on_tree_empty(void *arg)
     manager_control_shut(manager->control);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_complete(manager->programs[i]);
-    if (!is_watched(manager))
+    if (!is_watched(manager) || manager->copies)
         save_own_end(manager);
     if (!manager->saves || !is_watched(manager))
         manager_leave(manager);
@@ -587,6 +634,7 @@ int manager_run(const struct manager_config *config)
                                                    .program = manager.programs[0],
                                                    .input = manager.input,
                                                    .note = manager_on_note,
+                                                   .save = manager_on_save,
                                                    .owner = &manager};
     manager.control = manager_control_new(&control);
     instance_host_attach(manager.instance, manager.loop, &instance_ops, &manager);

@@ -62,6 +62,16 @@ static void run_ps(struct manager_control *control, struct control_peer *peer,
     program_control_ps(control->config.program, call_asker(peer));
 }
 
+static void run_save(struct manager_control *control, struct control_peer *peer,
+                     const struct control_request *request, const char *who)
+{
+    struct control_answer answer = {0};
+    (void)request, (void)who;
+    control->config.save(control->config.owner, &answer);
+    control_peer_answer(peer, &answer);
+    control_answer_clear(&answer);
+}
+
 static void run_input(struct manager_control *control, struct control_peer *peer,
                       const struct control_request *request, const char *who)
 {
@@ -72,24 +82,15 @@ static void (*const methods[CONTROL_NMETHODS])(struct manager_control *control,
                                                struct control_peer *peer,
                                                const struct control_request *request,
                                                const char *who) = {
-    [CONTROL_METHOD_SIGNAL] = run_signal,
-    [CONTROL_METHOD_TERMINATE] = run_terminate,
-    [CONTROL_METHOD_PS] = run_ps,
+    [CONTROL_METHOD_SIGNAL] = run_signal, [CONTROL_METHOD_TERMINATE] = run_terminate,
+    [CONTROL_METHOD_PS] = run_ps,         [CONTROL_METHOD_SAVE] = run_save,
     [CONTROL_METHOD_INPUT] = run_input,
 };
 
 static void control_on_request(void *owner, struct control_peer *peer,
                                const struct control_request *request, const char *who)
 {
-    if (methods[request->method]) {
-        methods[request->method](owner, peer, request, who);
-        return;
-    }
-    struct control_answer answer = {0};
-    control_answer_refuse(&answer, CONTROL_REFUSED, "its manager has no method %s",
-                          control_method_name(request->method));
-    control_peer_answer(peer, &answer);
-    control_answer_clear(&answer);
+    methods[request->method](owner, peer, request, who);
 }
 
 static void control_on_input(void *owner, struct control_peer *peer, const struct frame *frame)

@@ -12,6 +12,7 @@
 
 #include "launcher/manager/input_sender.h"
 #include "launcher/program/program.h"
+#include "launcher/protocol/control_answer.h"
 
 struct manager_control;
 
@@ -20,6 +21,8 @@ struct manager_control_config { /* all is borrowed */
     struct program *program;
     struct input_sender *input;
     void (*note)(void *owner, const char *text); /* once where there can be no socket */
+    /* Save output from now on, if it is not saved; the answer is zeroed. */
+    void (*save)(void *owner, struct control_answer *answer);
     void *owner;
 };
 

@@ -209,10 +209,9 @@ static int ask_for_input(const struct found_program *program, const struct attac
 static int attach(const struct method_call *call, const struct found_program *program,
                   const struct attach_options *options, struct error *err)
 {
-    int input = -1, orders = -1;
+    int input = -1, orders = -1, status = 0;
     pid_t process = -1;
-    struct saved_reader *reader = tpctl_view_reader(program, err);
-    int status = reader ? 0 : -1;
+    struct saved_reader *reader = tpctl_view_reader(program, true, &status, err);
     if (reader && options->input)
         status = ask_for_input(program, options, &input, err);
     if (reader && !status && found_program_lives(program))

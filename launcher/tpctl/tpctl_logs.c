@@ -39,7 +39,8 @@ int tpctl_logs(struct method_call *call, struct error *err)
     struct program_search *search =
         logs_options(call, &logs, err) < 0 ? NULL : tpctl_search(call, err);
     int status = search ? tpctl_find(call, search, call->words[0], &program, err) : -1;
-    struct saved_reader *reader = status == 0 ? tpctl_view_reader(program, err) : NULL;
+    struct saved_reader *reader =
+        status == 0 ? tpctl_view_reader(program, false, &status, err) : NULL;
     if (reader) {
         struct spec *spec = tpctl_view_spec(call, program);
         struct frontend_config config = {.spec = spec,
@@ -54,8 +55,6 @@ int tpctl_logs(struct method_call *call, struct error *err)
         struct frontend_result result = frontend_run(&config);
         status = result.goes_on ? result.status : 0;
         spec_free(spec);
-    } else if (status == 0) {
-        status = -1;
     }
     idset_free(logs.ranks);
     program_search_free(search);

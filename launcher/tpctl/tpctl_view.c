@@ -4,21 +4,45 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "launcher/tpctl/ask_manager.h"
+
 static int open_output(void *arg, const char *name)
 {
     return found_program_open_output(arg, name);
 }
 
-struct saved_reader *tpctl_view_reader(const struct found_program *program, struct error *err)
+/* Of a program that is complete by now the other sentence is the right one. */
+static int begin_saving(const struct found_program *program, struct error *err)
+{
+    struct control_request request = {.method = CONTROL_METHOD_SAVE};
+    struct control_answer answer = {0};
+    int status = ask_manager(program, &request, &answer, err);
+    control_answer_clear(&answer);
+    return status;
+}
+
+struct saved_reader *tpctl_view_reader(const struct found_program *program, bool begins,
+                                       int *status, struct error *err)
 {
     struct saved_reader *reader = saved_reader_new(open_output, (void *)(uintptr_t)program, err);
-    if (!reader && errno == ENOENT)
-        error_set(
-            err,
-            "the output of program %s was not saved: --detach and --on-disconnect=continue do "
-            "that",
-            found_program_id(program));
-    return reader;
+    *status = reader ? 0 : 1;
+    if (reader || errno != ENOENT)
+        return reader;
+    if (begins && found_program_lives(program)) {
+        error_clear(err);
+        *status = begin_saving(program, err);
+        if (*status == 0 &&
+            (reader = saved_reader_new(open_output, (void *)(uintptr_t)program, err)))
+            return reader;
+        if (*status && found_program_lives(program))
+            return NULL;
+        *status = 1;
+    }
+    error_set(err,
+              "the output of program %s was not saved: --detach and --on-disconnect=continue do "
+              "that",
+              found_program_id(program));
+    return NULL;
 }
 
 int tpctl_view_shut(const struct found_program *program)

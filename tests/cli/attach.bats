@@ -116,3 +116,77 @@ keys() {
     run -0 "$TPCTL" reap 1
     run -3 "$TPCTL" attach 1
 }
+
+# At a terminal, in the background: says "ready" in the file shown, and "last" once `go` is there.
+unsaved() {
+    env --default-signal "$TPRUN" "$@" sh -c "echo ready; $WAITS; echo last; echo err >&2; exit 6" >shown 2>told 3>&- &
+    unsaved=$!
+    wait_for 10 lines_are shown 1
+}
+
+@test "attach: a run that saves nothing does from now on, and what came before is told to be missing" {
+    unsaved -l
+    start "$TPCTL" attach 1
+    wait_for 5 grep -q "was not saved" err
+    start_again "$TPCTL" attach 1
+    touch go
+    finish
+    [ "$status" = 6 ]
+    equal "$(cat out)" "0: last"
+    has_line "$(cat err)" "tprun: output before *:*:* was not saved"
+    has_line "$(cat err)" "0: err"
+    has_line "$(cat err)" "tprun: rank 0 on *: exited with status 6"
+    equal "$(cat out)" "$(cat out.again)"
+    status=0
+    wait "$unsaved" || status=$?
+    [ "$status" = 6 ]
+    equal "$(cat shown)" "0: ready
+0: last"
+    equal "$(grep -c saved told)" 0
+    run -6 --separate-stderr "$TPCTL" attach 1
+    equal "$output" "0: last"
+    run -0 --separate-stderr "$TPCTL" logs 1
+    has_line "$stderr" "tprun: output before *:*:* was not saved"
+}
+start_again() { # a second one, in out.again; it ends with the program
+    "$@" >out.again 2>err.again 3>&- &
+    wait_for 5 grep -q "was not saved" err.again
+}
+
+@test "attach: signals reach a run that saves nothing, and its tprun hears nothing of those who look" {
+    unsaved
+    start "$TPCTL" attach 1
+    wait_for 5 grep -q "was not saved" err
+    kill -KILL "$job"
+    finish
+    start "$TPCTL" attach 1
+    wait_for 5 grep -q "was not saved" err
+    kill -INT "$job"
+    finish
+    wait "$unsaved" || :
+    equal "$(cat shown)" ready
+}
+
+@test "attach: a tprun that is stopped keeps nobody from looking" {
+    unsaved
+    kill -STOP "$unsaved"
+    start "$TPCTL" attach 1
+    wait_for 5 grep -q "was not saved" err
+    touch go
+    wait_for 5 lines_are out 1
+    kill -CONT "$unsaved"
+    finish
+    [ "$status" = 6 ]
+    wait "$unsaved" || :
+}
+
+@test "attach: a program that waits for resources has nothing to show" {
+    unsaved -n "$(nproc)"
+    "$TPRUN" -n "$(nproc)" true 3>&- &
+    wait_for 5 eval '"$TPCTL" list | grep -q "^ *2 *pending"'
+    run -4 --separate-stderr "$TPCTL" attach 2
+    has_line "$stderr" "tpctl: program 2: it is pending: it has no output yet"
+    touch go
+    wait "$unsaved" || :
+    wait
+}
