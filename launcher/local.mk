@@ -228,7 +228,8 @@ liblauncher_a_SOURCES = \
     launcher/options/option_values.c \
     launcher/frontend/foreground.c launcher/frontend/foreground.h \
     launcher/frontend/frontend.c launcher/frontend/frontend.h launcher/frontend/frontend_private.h \
-    launcher/frontend/frontend_background.c launcher/frontend/frontend_orders.c \
+    launcher/frontend/frontend_background.c launcher/frontend/frontend_detach.c \
+    launcher/frontend/frontend_orders.c \
     launcher/frontend/frontend_saved.c launcher/frontend/frontend_signals.c \
     launcher/frontend/frontend_view.c \
     launcher/frontend/progress.c launcher/frontend/progress.h \

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/descriptors.h"
@@ -88,37 +89,57 @@ static int check(const struct spec *spec)
     return tprun_print_and_free(buf_take_text(&out)) || !runs;
 }
 
-/* It has nothing to do any more, or is not there for us. */
-static void end_manager(pid_t pid, bool lost)
-{
-    if (!lost && reap(pid, MANAGER_LEAVES, NULL))
-        return;
-    char text[128];
-    snprintf(text, sizeof(text), "the manager of this run (pid %d) does not end: it is killed",
-             (int)pid);
-    if (!lost)
-        tprun_complain(text);
-    kill(pid, SIGKILL);
-    snprintf(text, sizeof(text),
-             "the manager of this run (pid %d) is still there %g s after SIGKILL", (int)pid,
-             REAP_KILLED);
-    if (!reap(pid, REAP_KILLED, NULL))
-        tprun_complain(text);
-}
-
 /* What a manager that is gone may have left on this machine. */
 struct left {
     pid_t manager;
-    pid_t *born; /* children that were there before */
+    bool is_child; /* else it is the child of a process that is gone, */
+    int pidfd;     /* and this is open on it; -1: the kernel cannot do that */
+    pid_t *born;   /* children that were there before */
     size_t nborn;
     struct cgroup *cgroup;
     struct scratch *scratch;
 };
 
+static bool manager_ends(const struct left *left, double seconds)
+{
+    return left->is_child ? reap(left->manager, seconds, NULL)
+                          : reap_other(left->manager, left->pidfd, seconds);
+}
+
+/* It has nothing to do any more, or is not there for us. */
+static void end_manager(struct left *left, bool lost)
+{
+    int pid = left->manager;
+    char text[128];
+    if (!lost && manager_ends(left, MANAGER_LEAVES))
+        return;
+    snprintf(text, sizeof(text), "the manager of this run (pid %d) does not end: it is killed",
+             pid);
+    if (!lost)
+        tprun_complain(text);
+    if (left->pidfd >= 0)
+        syscall(SYS_pidfd_send_signal, left->pidfd, SIGKILL, NULL, 0);
+    else
+        kill(pid, SIGKILL);
+    snprintf(text, sizeof(text),
+             "the manager of this run (pid %d) is still there %g s after SIGKILL", pid,
+             REAP_KILLED);
+    if (!manager_ends(left, REAP_KILLED))
+        tprun_complain(text);
+}
+
+/* In a fork of the process that started the manager, which ends now: the manager becomes the child of another. */
+static void guard_from_now_on(void *arg)
+{
+    struct left *left = arg;
+    left->pidfd = (int)syscall(SYS_pidfd_open, left->manager, 0);
+    left->is_child = false;
+}
+
 static char *end_left(void *arg)
 {
     struct left *left = arg;
-    end_manager(left->manager, true);
+    end_manager(left, true);
     left->manager = 0;
     char *survivors = descendants_end(AGENT_LOST_GRACE, left->born, left->nborn, left->cgroup);
     scratch_directory_remove(left->scratch);
@@ -162,7 +183,8 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
 {
     struct error err = ERROR_INIT;
     int pair[2];
-    struct left left = {.cgroup = cgroup_new(), .scratch = scratch_directory_new()};
+    struct left left = {
+        .is_child = true, .pidfd = -1, .cgroup = cgroup_new(), .scratch = scratch_directory_new()};
     left.born = descendants_children(&left.nborn);
     for (int fd = 0; spec->pty && !spec->terminal && fd <= 2; fd++)
         spec->terminal = terminal_modes_of(fd);
@@ -193,10 +215,11 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
                                      .fd = pair[0],
                                      .foreground = foreground,
                                      .lost = end_left,
+                                     .on_guard = guard_from_now_on,
                                      .lost_arg = &left};
     struct frontend_result result = frontend_run(&config);
-    if (left.manager)
-        end_manager(manager, false);
+    if (left.manager && !result.goes_on)
+        end_manager(&left, false);
     free(left.born);
     spec_free(spec);
     if (result.quiet)

@@ -16,6 +16,8 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
         return;
     if (front->role == FRONTEND_BACKGROUND)
         frontend_take_in_background(front, frame);
+    else if (front->role == FRONTEND_ATTACHED && front->detaches)
+        frontend_take_detaching(front, frame);
     else if (front->role == FRONTEND_ATTACHED)
         frontend_take(front, frame);
     else
@@ -93,6 +95,7 @@ struct frontend_result frontend_run(const struct frontend_config *from)
                              .wants = from->wants,
                              .wants_arg = from->wants_arg,
                              .lost = from->lost,
+                             .on_guard = from->on_guard,
                              .lost_arg = from->lost_arg,
                              .saved = -1};
     struct output_config config = {

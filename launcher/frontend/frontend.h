@@ -35,6 +35,7 @@ struct frontend_config { /* all is borrowed but for descriptors */
     /* The manager was lost: end what is left, and say in lines what could not be ended (NULL:
      * nothing; freed here). Of a starter and a viewer NULL: that is the other's work. */
     char *(*lost)(void *arg);
+    void (*on_guard)(void *lost_arg); /* of FRONTEND_ATTACHED, in a fork that takes its place */
     void *lost_arg;
     /* Of a viewer that was not there from the beginning; fd is -1 where there is nobody to give orders to. */
     const char *

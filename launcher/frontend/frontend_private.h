@@ -1,7 +1,8 @@
 /*
  * frontend_private - a front end and its roles. Private to frontend.c and its parts: what the manager is told
- * (frontend_orders.c), what is shown (frontend_view.c), what signals mean (frontend_signals.c), and the two roles that
- * are no more than that (frontend_background.c, frontend_saved.c).
+ * (frontend_orders.c), what is shown (frontend_view.c), what signals mean (frontend_signals.c), the two roles that
+ * are no more than that (frontend_background.c, frontend_saved.c), and the way from one role to another
+ * (frontend_detach.c).
  */
 #ifndef LAUNCHER_FRONTEND_FRONTEND_PRIVATE_H
 #define LAUNCHER_FRONTEND_FRONTEND_PRIVATE_H
@@ -31,6 +32,7 @@ struct frontend {
     struct frontend_result result;
     struct error err;
     char *(*lost)(void *arg);
+    void (*on_guard)(void *arg);
     void *lost_arg;
     struct link *manager;
     struct output *output;
@@ -57,6 +59,7 @@ struct frontend {
     size_t shown;                  /* frames that it showed before it */
     struct buf held;               /* frames that come after what is replayed */
     ev_timer interrupt_due;        /* a Ctrl-C waits for what follows it */
+    bool detaches;                 /* waits for output to be saved, and then goes */
 };
 
 /* ---- frontend_orders.c ---- */
@@ -107,6 +110,16 @@ void frontend_last_call_init(struct frontend *front);
 extern const struct foreground_ops frontend_foreground_ops;
 
 void frontend_take_in_background(struct frontend *front, const struct frame *frame);
+
+/* ---- frontend_detach.c ---- */
+
+/* This run shows tasks, and they can do without it. */
+bool frontend_can_detach(const struct frontend *front);
+/* Ask the manager to save output. Once it does a fork of this process goes on in the background, and this one ends; or a
+ * sentence says why not. */
+void frontend_detach(struct frontend *front);
+/* Frames of the manager in between. */
+void frontend_take_detaching(struct frontend *front, const struct frame *frame);
 
 /* ---- frontend_saved.c ---- */
 

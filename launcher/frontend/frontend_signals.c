@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TWICE 1.0         /* s within which a second SIGINT or SIGTERM ends it all at once */
+#define TWICE 1.0  /* s within which a second SIGINT or SIGTERM ends it all at once */
+#define CHOICE 0.5 /* s that the SIGINT of Ctrl-C is held back for the Ctrl-Z that may follow */
 #define HANG_UP_GRACE 1.0 /* s that tasks have when the terminal of rank 0 was closed, at most */
 
 /* What reaches every task; a signal that was ignored when tprun started stays so. */
@@ -57,9 +58,37 @@ static void on_interrupt_due(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct frontend *front = timer->data;
     struct frame frame = {.type = FRAME_SIGNAL, .flags = SIGINT};
-    (void)loop, (void)events;
+    (void)events;
+    if (front->role == FRONTEND_ATTACHED) {
+        front->interrupted = ev_now(loop);
+        watch_manager(front, SIGINT);
+    }
     if (front->manager)
         link_send(front->manager, &frame);
+}
+
+static void hold_interrupt(struct frontend *front, double seconds)
+{
+    front->interrupted = ev_now(front->loop);
+    front->interrupter = SIGINT;
+    ev_timer_set(&front->interrupt_due, seconds, 0);
+    ev_timer_start(front->loop, &front->interrupt_due);
+}
+
+/* The same where it is not expected: Ctrl-C alone is to do soon what it always does. */
+static bool take_keys_attached(struct frontend *front, int number)
+{
+    bool recent = ev_now(front->loop) - front->interrupted < TWICE;
+    if (number != SIGINT && number != SIGTSTP)
+        return false;
+    ev_timer_stop(front->loop, &front->interrupt_due);
+    if (number == SIGTSTP && recent && front->interrupter == SIGINT)
+        frontend_detach(front);
+    else if (number == SIGINT && !recent)
+        hold_interrupt(front, CHOICE);
+    else
+        return false;
+    return true;
 }
 
 /* Ctrl-C then Ctrl-Z: this process goes, and the program stays. Where that can be, what Ctrl-C means is known
@@ -67,17 +96,10 @@ static void on_interrupt_due(struct ev_loop *loop, ev_timer *timer, int events)
 static bool take_keys(struct frontend *front, int number, bool from_terminal)
 {
     bool waits = ev_is_active(&front->interrupt_due);
-    bool after = number == SIGTSTP && from_terminal && front->interrupter == SIGINT &&
-                 ev_now(front->loop) - front->interrupted < TWICE;
     if (front->over)
         return false;
-    if (front->role == FRONTEND_ATTACHED && after) {
-        static const char refused[] =
-            "cannot leave this program to itself: start it with --on-disconnect=continue for that, "
-            "or with --detach";
-        frontend_say(front, refused, strlen(refused));
-        return true;
-    }
+    if (frontend_can_detach(front))
+        return from_terminal && take_keys_attached(front, number);
     if (front->role != FRONTEND_VIEWER || !(front->replay || task_table_ntasks(front->mapped)))
         return false;
     bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
@@ -95,10 +117,7 @@ static bool take_keys(struct frontend *front, int number, bool from_terminal)
     static const char choice[] =
         "Ctrl-C again within 1 s ends the program, Ctrl-Z leaves it to itself";
     frontend_say(front, choice, strlen(choice));
-    front->interrupted = ev_now(front->loop);
-    front->interrupter = SIGINT;
-    ev_timer_set(&front->interrupt_due, TWICE, 0);
-    ev_timer_start(front->loop, &front->interrupt_due);
+    hold_interrupt(front, TWICE);
     return true;
 }
 

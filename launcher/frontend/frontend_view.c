@@ -74,7 +74,7 @@ void frontend_leave(struct frontend *front, int number)
     if (!front->result.quiet && number != SIGHUP) {
         const char *id = front->id ? front->id : task_table_program(front->mapped);
         char *line = mem_format("program %s goes on: \"tpctl attach %s\" shows it", id, id);
-        if (front->manager)
+        if (front->manager || front->role == FRONTEND_ATTACHED)
             frontend_say(front, line, strlen(line));
         free(line);
     }

@@ -111,7 +111,8 @@ static void manager_on_stopped(void *owner, const struct error *why)
 {
     struct manager *manager = owner;
     (void)why; /* who reads the files finds it there */
-    viewer_send_text(manager->viewers[0], FRAME_SAVE, "");
+    if (!manager->copies)
+        viewer_send_text(manager->viewers[0], FRAME_SAVE, "");
 }
 
 /* The table of tasks is known. */
@@ -119,13 +120,13 @@ static void manager_on_unsaved(void *owner, const struct frame *frame)
 {
     struct manager *manager = owner;
     struct link *link = viewer_link(manager->viewers[0]);
-    if (link && frame->type != FRAME_MAPPED)
+    if (link && frame->type != FRAME_MAPPED && !manager->copies) /* which were sent */
         link_send(link, frame);
 }
 
 static const struct saver_ops manager_saver_ops = {manager_on_stopped, manager_on_unsaved};
 
-static void manager_save(struct manager *manager)
+static bool manager_save(struct manager *manager)
 {
     struct error err = ERROR_INIT;
     const char *path = program_path_of(manager->programs[0]);
@@ -135,20 +136,8 @@ static void manager_save(struct manager *manager)
     if (!good)
         viewer_note(manager->viewers[0], error_text(&err));
     error_clear(&err);
+    return good;
 }
-
-/* Who shows output has it, too, and sees to the end. */
-static void manager_on_copy_stopped(void *owner, const struct error *why)
-{
-    (void)owner, (void)why; /* who reads the files finds it there */
-}
-
-static void manager_on_uncopied(void *owner, const struct frame *frame)
-{
-    (void)owner, (void)frame;
-}
-
-static const struct saver_ops manager_copy_ops = {manager_on_copy_stopped, manager_on_uncopied};
 
 /* For who reads what was not saved from the beginning. */
 static void save_note(struct saver *saver)
@@ -169,7 +158,7 @@ static void manager_on_save(void *owner, struct control_answer *answer)
         control_answer_refuse(answer, CONTROL_NOT_NOW, "it is pending: it has no output yet");
     if (manager->saver || answer->status)
         return;
-    struct saver *saver = saver_new(manager->loop, manager->spec, &manager_copy_ops, manager);
+    struct saver *saver = saver_new(manager->loop, manager->spec, &manager_saver_ops, manager);
     if (saver_open(saver, program_path_of(manager->programs[0]), &err) < 0) {
         control_answer_refuse(answer, CONTROL_REFUSED, "%s", error_text(&err));
         saver_free(saver);
@@ -228,6 +217,35 @@ static void manager_on_input(void *owner, const struct frame *frame)
 static void manager_on_terminal(void *owner, const struct frame *frame)
 {
     program_input(((struct manager *)owner)->programs[0], frame);
+}
+
+/* The front end wants to leave. What was not saved was sent before. */
+static void manager_on_leave(void *owner)
+{
+    struct manager *manager = owner;
+    struct link *link = viewer_link(manager->viewers[0]);
+    if (manager->finished || manager->saves || !link)
+        return;
+    bool saved = manager->copies && !saver_is_stopped(manager->saver);
+    manager->copies = false;
+    if (!saved) {
+        saver_free(manager->saver);
+        manager->saver = saver_new(manager->loop, manager->spec, &manager_saver_ops, manager);
+        viewer_save(manager->viewers[0], manager->saver);
+    }
+    if (saved) { /* for who attached */
+        manager->saves = true;
+        viewer_send_text(manager->viewers[0], FRAME_SAVE, program_path_of(manager->programs[0]));
+    } else if (manager_save(manager)) {
+        save_note(manager->saver);
+    } else {
+        viewer_save(manager->viewers[0], NULL);
+        saver_free(manager->saver);
+        manager->saver = NULL;
+        manager->saves = false;
+        return;
+    }
+    link_send(link, &(struct frame){.type = FRAME_SENT});
 }
 
 static bool manager_takes_input(void *owner)
@@ -292,8 +310,9 @@ static void manager_on_viewer_gone(void *owner)
 }
 
 static const struct viewer_ops manager_viewer_ops = {
-    manager_on_signal,   manager_on_terminate,   manager_on_input,      manager_on_terminal,
-    manager_takes_input, manager_on_viewer_room, manager_on_viewer_end, manager_on_viewer_gone};
+    manager_on_signal,      manager_on_terminate,  manager_on_input,
+    manager_on_terminal,    manager_on_leave,      manager_takes_input,
+    manager_on_viewer_room, manager_on_viewer_end, manager_on_viewer_gone};
 
 static const char *text_at(const json_t *value, const char *key)
 {

@@ -118,6 +118,11 @@ int saver_open(struct saver *saver, const char *path, struct error *err)
     return saver->stopped ? -1 : 0;
 }
 
+bool saver_is_stopped(const struct saver *saver)
+{
+    return saver->stopped;
+}
+
 static bool saver_wants(const struct saver *saver, const struct frame *frame)
 {
     return frame->type == FRAME_SHOW || frame->type == FRAME_NOTE || frame->type == FRAME_MAPPED ||

@@ -150,10 +150,17 @@ static void viewer_on_end(struct viewer *viewer, const struct frame *frame)
     json_decref(end);
 }
 
+static void viewer_on_save(struct viewer *viewer, const struct frame *frame)
+{
+    (void)frame;
+    viewer->ops->save(viewer->owner);
+}
+
 static void (*const orders[])(struct viewer *viewer, const struct frame *frame) = {
     [FRAME_SIGNAL] = viewer_on_signal,     [FRAME_TERMINATE] = viewer_on_terminate,
     [FRAME_STDIN] = viewer_on_stdin,       [FRAME_STDIN_END] = viewer_on_stdin,
     [FRAME_TERMINAL] = viewer_on_terminal, [FRAME_END] = viewer_on_end,
+    [FRAME_SAVE] = viewer_on_save,
 };
 
 static void viewer_on_frame(struct link *link, void *arg, const struct frame *frame)

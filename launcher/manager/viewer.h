@@ -20,6 +20,7 @@ struct viewer_ops { /* `owner` is what viewer_new() was given */
     void (*terminate)(void *owner, double grace, int number);
     void (*input)(void *owner, const struct frame *frame);
     void (*terminal)(void *owner, const struct frame *frame);
+    void (*save)(void *owner);        /* output from now on; with FRAME_SENT it leaves */
     bool (*takes_input)(void *owner); /* more of it can be passed on */
     void (*room)(void *owner);        /* more can be sent to it */
     /* Its last word, after viewer_end(): what is to be saved of the end. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,4 +29,18 @@ bool reap(pid_t pid, double seconds, int *status)
     if (end.fd >= 0)
         close(end.fd);
     return gone;
+}
+
+bool reap_other(pid_t pid, int pidfd, double seconds)
+{
+    double deadline = clock_monotonic_seconds() + seconds;
+    struct pollfd end = {.fd = pidfd, .events = POLLIN};
+    for (;;) {
+        double left = deadline - clock_monotonic_seconds();
+        int wait = left <= 0 ? 0 : pidfd < 0 ? REAP_LOOK : (int)ceil(fmin(left, 1000) * 1000);
+        if (poll(&end, pidfd >= 0, wait) > 0 || (pidfd < 0 && kill(pid, 0) < 0))
+            return true;
+        if (left <= 0)
+            return false;
+    }
 }

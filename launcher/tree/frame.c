@@ -15,6 +15,7 @@ int frame_is_bulk(enum frame_type type)
     case FRAME_OUTPUT:
     case FRAME_DONE:
     case FRAME_END:
+    case FRAME_SENT:
         return 1;
     default:
         return 0;

@@ -99,6 +99,8 @@ enum frame_type {
     FRAME_PROGRAM, /* JSON: what to run, see launcher/protocol/program_request.h */
     /* between the manager and who connects to its control socket */
     FRAME_CONTROL, /* JSON: a request, see launcher/protocol/control_request.h; and its answer */
+    /* to a front end that leaves, which has asked for it with a FRAME_SAVE of its own */
+    FRAME_SENT, /* bulk; all output that is not saved was sent before */
     FRAME_NTYPES
 };
 

@@ -198,15 +198,6 @@ after"
     [ "$status" = 130 ]
 }
 
-@test "a default run refuses Ctrl-C Ctrl-Z with a sentence" {
-    printf 'exec "$TPRUN" sh -c "trap : INT; echo ready; %s"\n' "$WAITS" >session
-    keys '\003\032'
-    wait_for 5 in_typescript "start it with --on-disconnect=continue" 1
-    touch go
-    finish
-    exec 8>&-
-}
-
 @test "--on-disconnect=continue: what reads stdin finds its end when nobody types any more" {
     mkfifo typed
     start sh -c 'exec "$TPRUN" --on-disconnect=continue sh -c "echo ready; cat; echo end" <typed'
