@@ -35,6 +35,19 @@ LIFE="new pending alloc starting launch tasks-started running tasks-ended finish
     grep -q "\"hosts\":\"$(hostname)\"" "$log"
 }
 
+@test "what was asked for is kept before the first task runs, and with the program when it is over" {
+    # shellcheck disable=SC2016
+    tprun -n 2 --umask 027 sh -c 'cat "$TPRUN_INSTANCE/programs/$TPRUN_PROGRAM/spec.json" >"early.$TPRUN_RANK"' word
+    local spec
+    for spec in early.0 early.1; do
+        jq -e '.parts[0].argv[-1] == "word" and .parts[0].ntasks == 2 and .environment and .directory' "$spec"
+    done
+    pause
+    tprun true
+    wait_for 5 eval '[ -e "$(STATE)/1/spec.json" ]'
+    cmp early.0 "$(STATE)/1/spec.json"
+}
+
 @test "what is over is moved to the state directory by a process that nobody waits for" {
     tprun true
     pause

@@ -64,6 +64,44 @@ until_runs() { wait_for 5 eval "[ \"\$(tpctl list --format=json | jq -r '.progra
     finish
 }
 
+@test "list and info name the states pending, starting, running and complete" {
+    start "$TPRUN" -n 1 sh -c 'until [ -e go ]; do sleep 0.05; done'
+    until_runs
+    tprun --after 1 true &
+    wait_for 5 eval '[ "$(states)" = "1 running null
+2 pending null" ]'
+    local id
+    for id in 1 2; do
+        run -0 tpctl info "$id"
+        grep -qx "state      $([ "$id" = 1 ] && echo running || echo pending)" <<<"$output"
+    done
+    touch go
+    finish
+    tpctl wait --for pending 2
+    tpctl wait --for starting 2
+    tpctl wait --for running 2
+    tpctl wait 2
+    equal "$(states -a)" $'1 complete 0\n2 complete 0'
+}
+
+@test "the spec that is kept of a program gives the same layout again" {
+    local places='[.tasks[] | [.rank, .app, .cpus]]' kept
+    tprun -n 2 --map-by core --bind-to core --order sequential true : -n 1 --bind-to none true
+    kept=$(tpctl info 1 --format=json)
+    jq .spec <<<"$kept" | tprun --spec - --dry-run --format=json >planned
+    equal "$(jq -c "$places" planned)" "$(jq -c "$places" <<<"$kept")"
+    jq .spec <<<"$kept" | tprun --spec -
+    equal "$(tpctl info 2 --format=json | jq -c "$places")" "$(jq -c "$places" <<<"$kept")"
+}
+
+@test "an id that a task names is of the instance that the task runs in" {
+    tpres discover >R.json
+    tprun true
+    tprun -R R.json -n 1 true
+    equal "$(tprun -R R.json -n 1 tpctl info 1 | grep ^instance)" "instance   R file $(realpath R.json)"
+    equal "$(tprun -n 1 tpctl info 1 | grep ^instance)" "instance   this machine"
+}
+
 @test "--why says where an option was said, in the order in which they hold" {
     echo '--map-by core' >site.conf
     export TPRUN_CONFIG=$PWD/site.conf

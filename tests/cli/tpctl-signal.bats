@@ -60,6 +60,17 @@ end_program() {
 }
 
 has_ended() { ! tpctl ps --format=json "$id" | jq -e ".tasks[] | select(.rank == $1)"; }
+@test "a task signals and ends another program of its user" {
+    start_program 1 -n 1 sh -c "$HEAR"
+    # shellcheck disable=SC2016
+    run -0 --separate-stderr tprun --overlap -n 1 sh -c '"$TPCTL" signal "$1" USR1 && until grep -q USR1 out; do sleep 0.05; done &&
+        "$TPCTL" terminate "$1" && "$TPCTL" info "$1" | grep "^status"' sh "$id"
+    equal "$output" "status     143"
+    finish
+    equal "$status $(cat out)" "143 ready
+0:USR1"
+}
+
 @test "ranks that have ended are named, and the others hear it" {
     # shellcheck disable=SC2016
     start_program 3 -n 4 sh -c "[ \$TPRUN_RANK != 2 ] || exit 0; $HEAR"

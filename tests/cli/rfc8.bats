@@ -1,0 +1,33 @@
+# The requirements of RFC 8: each has its tests, or says why it has none.
+load ../lib/common
+
+TABLE=$ROOT/tests/data/rfc8.tsv
+ROWS="1 3 4 9 10 11 12 13 20 21 22 23 24 25 26 39 40 41 49 50 51 52 53 54 55 56 57 58 59 trap"
+rows() { grep -v '^#' "$TABLE"; }
+
+# FILE TITLE: it is there, as a test of bats or of cmocka.
+is_test() {
+    local file=$ROOT/tests/$1
+    case $1 in
+    *.bats) grep -qFx "@test \"$2\" {" "$file" ;;
+    *.c) grep -qE "^ +cmocka_unit_test[a-z_]*\($2[,)]" "$file" ;;
+    *) return 1 ;;
+    esac
+}
+
+@test "each requirement of RFC 8 names a test that exists, or says what is missing" {
+    local number keyword requirement how more bad=0
+    while IFS=$'\t' read -r number keyword requirement how more; do
+        case $how in
+        "partly: "?* | "not offered: "?*) ;;
+        *) is_test "${how%%: *}" "${how#*: }" || { echo "row $number: there is no test \"$how\""; bad=1; } ;;
+        esac
+        [[ $keyword =~ ^(SHALL|MUST|RECOMMENDED|MAY|-)$ && -n $requirement && -z $more ]] ||
+            { echo "row $number: expected number, keyword, requirement and test"; bad=1; }
+    done < <(rows)
+    return "$bad"
+}
+
+@test "every requirement of RFC 8 that the table is about has a row, in order" {
+    equal "$(rows | cut -f1 | uniq | paste -sd' ')" "$ROWS"
+}
