@@ -116,6 +116,33 @@ partial"
     [[ "$(sort <<<"$output")" = *tial* ]]
 }
 
+@test "what waits for the end of another rank's line is written once, on the terminal and into a file" {
+    # rank 0 is inside of a line that is too long to wait for its end in the agent
+    cat >ranks <<'END'
+if [ "$TPRUN_RANK" = 0 ]; then
+    printf '%0200000d' 1
+    : >inside
+    until [ -e go ]; do sleep 0.05; done
+    echo
+else
+    until [ -e inside ]; do sleep 0.05; done
+    sleep 0.2
+    echo the other rank
+    : >waits
+    until [ -e go ]; do sleep 0.05; done
+fi
+END
+    on_terminal '"$TPRUN" -o out --tee -n 2 sh ranks'
+    wait_for 10 test -e waits
+    leave
+    sleep 2.5 # longer than a rank waits for another
+    touch go
+    "$TPCTL" wait 1
+    screen >terminal
+    equal "$(grep -c 'the other rank' out terminal)" "out:1
+terminal:1"
+}
+
 @test "a task that reads stdin has what was typed before, and its end; what comes then is the shell's" {
     on_terminal '"$TPRUN" sh -c '\''echo ready; cat >read; echo end >>read; until [ -e go ]; do sleep 0.05; done'\'
     see ready
