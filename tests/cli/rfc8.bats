@@ -25,7 +25,7 @@ is_test() {
         [[ $keyword =~ ^(SHALL|MUST|RECOMMENDED|MAY|-)$ && -n $requirement && -z $more ]] ||
             { echo "row $number: expected number, keyword, requirement and test"; bad=1; }
     done < <(rows)
-    return "$bad"
+    [ "$bad" = 0 ]
 }
 
 @test "every requirement of RFC 8 that the table is about has a row, in order" {

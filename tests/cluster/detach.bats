@@ -53,3 +53,28 @@ SAY='trap "echo $TPRUN_RANK heard" USR1; echo "$TPRUN_RANK begins"; while :; do 
     equal "$(grep '^0' <<<"$output")" "0: to rank 0
 0 at its end"
 }
+
+@test "a run on three hosts that is left with Ctrl-C Ctrl-Z goes on, and is ended by others" {
+    mkfifo answers
+    printf 'exec "%s" --hosts "node[0-2]" --map-by node -n 3 sh -c '\''%s'\''\n' "$TPRUN" "$SAY" >session
+    export CLUSTER
+    # shellcheck disable=SC2016
+    start sh -c '"$CLUSTER" exec head timeout 60 script -qefc "exec sh $PWD/session" "$PWD/typescript" <answers'
+    exec 8>answers
+    wait_for 20 in_typescript begins 3
+    printf '\003\032' >&8
+    finish
+    exec 8>&-
+    equal "$status" 0
+    local id
+    id=$(sed -n 's/.*program \([0-9]*\) goes on.*/\1/p' typescript)
+    run_tpctl -0 list
+    has_line "$output" " *$id running *"
+    run_tpctl -0 signal "$id" USR1
+    wait_for 5 eval '[ "$(tpctl logs "$id" 2>/dev/null | wc -l)" = 3 ]'
+    run_tpctl -0 terminate "$id"
+    run_tpctl -0 logs --stdout "$id"
+    equal "$(sort <<<"$output")" "0 heard
+1 heard
+2 heard"
+}
