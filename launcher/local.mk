@@ -330,18 +330,21 @@ EXTRA_DIST += launcher/cli/completion/tprun.bash
 install-data-hook:
 	$(MKDIR_P) "$(DESTDIR)$(bashcompletiondir)"
 	$(INSTALL_DATA) $(srcdir)/launcher/cli/completion/tprun.bash "$(DESTDIR)$(bashcompletiondir)/tprun"
-	for name in tpres tpctl; do \
+	for name in tpbatch tpres tpctl; do \
 	    ln -sf tprun "$(DESTDIR)$(bashcompletiondir)/$$name" || exit; \
 	done
+	ln -sf tprun.fish "$(DESTDIR)$(fishcompletiondir)/tpbatch.fish"
 	ln -sf tprun.fish "$(DESTDIR)$(fishcompletiondir)/tpres.fish"
 	ln -sf tprun.fish "$(DESTDIR)$(fishcompletiondir)/tpctl.fish"
 
 install-exec-hook:
+	ln -sf tprun "$(DESTDIR)$(bindir)/tpbatch"
 	for link in $(MPIEXEC_LINKS); do \
 	    $(MKDIR_P) "$(DESTDIR)$${link%/*}" && \
 	    ln -srf "$(DESTDIR)$(bindir)/tprun" "$(DESTDIR)$$link" || exit; \
 	done
 uninstall-hook:
+	rm -f "$(DESTDIR)$(bindir)/tpbatch"
 	for link in $(MPIEXEC_LINKS); do rm -f "$(DESTDIR)$$link"; done
-	for name in tprun tpres tpctl; do rm -f "$(DESTDIR)$(bashcompletiondir)/$$name"; done
-	for name in tpres tpctl; do rm -f "$(DESTDIR)$(fishcompletiondir)/$$name.fish"; done
+	for name in tprun tpbatch tpres tpctl; do rm -f "$(DESTDIR)$(bashcompletiondir)/$$name"; done
+	for name in tpbatch tpres tpctl; do rm -f "$(DESTDIR)$(fishcompletiondir)/$$name.fish"; done

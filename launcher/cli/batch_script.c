@@ -32,7 +32,7 @@ char *batch_script_help(void)
         "SCRIPT,\n"
         "with its exit status, and with it all that was started there.\n"
         "\n"
-        "  -N 4                 four nodes          -n 64       room for 64 tasks\n"
+        "  -N 4                 all of four nodes   -n 64       room for 64 tasks\n"
         "  --shape SHAPE        as RFC 46 has it    --on FILE   just these resources\n"
         "  --time-limit 1h      end it then         -d          go on without this terminal\n"
         "\n"

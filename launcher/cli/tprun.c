@@ -360,12 +360,23 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
     return action;
 }
 
+/* Nothing says how much of the nodes it is to hold: all of it. */
+static void fill_by_default(struct spec *spec)
+{
+    struct spec_part *part = &spec->parts[0];
+    bool said = part->ntasks || part->shape || part->mppr || part->per || part->taskmap ||
+                part->rankfile || spec->on;
+    part->fill |= !said;
+}
+
 /* A script has no PMI of its own, and a terminal where there is one. */
 static int parse_batch(int argc, char *argv[], struct spec *spec, struct error *err)
 {
     int action = options_parse_batch(argc, argv, spec, err);
     if (spec->pmi == SPEC_PMI_AUTO)
         spec->pmi = 0;
+    if (spec->nparts)
+        fill_by_default(spec);
     if (action == OPTIONS_RUN && !spec_saves(spec) && !spec->dry_run)
         spec->pty |= isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     return action;

@@ -558,6 +558,8 @@ static int spec_check(const struct spec *spec, const json_t *value, struct error
         return error_set(err, "version: must be %d", SPEC_VERSION);
     if (!spec->nparts)
         return error_set(err, "parts: there is none, and so no program to run");
+    if (spec->initial_program && spec->nparts > 1)
+        return error_set(err, "initial_program: parts must be one, which says what it runs on");
     for (size_t i = 0; i < spec->nparts && !spec->dry_run; i++)
         if (!spec->parts[i].argv[0] || !spec->parts[i].argv[0][0])
             return error_set(err, "parts: part %zu: argv must begin with a program", i);

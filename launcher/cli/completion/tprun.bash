@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Completion of tprun, tpres and tpctl for bash. Which options and methods there are, the programs say themselves.
+# Completion of tprun, tpbatch, tpres and tpctl for bash. Which options and methods there are, the programs say themselves.
 
 _tprun_levels='hwthread core l1cache l2cache l3cache numa socket board node'
 
@@ -122,5 +122,5 @@ _tprun_methods() {
     fi
 }
 
-complete -F _tprun tprun
+complete -F _tprun tprun tpbatch
 complete -F _tprun_methods tpres tpctl

@@ -1,4 +1,4 @@
-# Completion of tprun, tpres and tpctl for fish. Which options and methods there are, the programs say themselves.
+# Completion of tprun, tpbatch, tpres and tpctl for fish. Which options and methods there are, the programs say themselves.
 
 set -g __tprun_levels hwthread core l1cache l2cache l3cache numa socket board node
 
@@ -128,5 +128,6 @@ function __tprun_methods
 end
 
 complete -c tprun -f -a '(__tprun_complete)'
+complete -c tpbatch -f -a '(__tprun_complete)'
 complete -c tpres -f -a '(__tprun_methods)'
 complete -c tpctl -f -a '(__tprun_methods)'
