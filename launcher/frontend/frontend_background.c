@@ -47,7 +47,9 @@ static void on_foreground_gone(void *owner)
     foreground_free(front->foreground);
     front->foreground = NULL;
     frontend_pay(front);
-    if (!front->runs)
+    if (front->over && frontend_is_done(front))
+        ev_break(front->loop, EVBREAK_ALL);
+    else if (!front->runs)
         frontend_order_end(front, 0, SIGHUP);
     else if (!frontend_reads_input(front) && !front->input_over)
         frontend_end_input(front); /* nobody types any more */

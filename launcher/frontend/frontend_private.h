@@ -88,6 +88,8 @@ bool frontend_has_file(const struct frontend *front, const struct frame *frame);
 /* Credit for the bytes that were taken, unless readers are too far behind. */
 void frontend_pay(struct frontend *front);
 bool frontend_is_full(const struct frontend *front);
+/* After the last word: nobody has to be waited for. */
+bool frontend_is_done(const struct frontend *front);
 /* A frame of the manager, or one that was saved. */
 void frontend_take(struct frontend *front, const struct frame *frame);
 bool frontend_reads_input(const struct frontend *front);

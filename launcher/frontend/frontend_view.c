@@ -40,6 +40,12 @@ void frontend_pay(struct frontend *front)
     front->unpaid = 0;
 }
 
+/* What could not be saved is nowhere else: whoever shows it has it once it has gone. */
+bool frontend_is_done(const struct frontend *front)
+{
+    return !output_pending(front->output) && !(front->relays && front->foreground);
+}
+
 /* What the reader has not taken is dropped, and that is no success. */
 void frontend_drop_rest(struct frontend *front, int number)
 {
@@ -55,7 +61,7 @@ static void on_drained(void *arg, size_t bytes)
     frontend_pay(front);
     if (front->replay)
         replay_resume(front->replay);
-    if (front->over && !output_pending(front->output))
+    if (front->over && frontend_is_done(front))
         ev_break(front->loop, EVBREAK_ALL);
     else if (ev_is_active(&front->last_call))
         ev_timer_again(front->loop, &front->last_call);
@@ -238,7 +244,7 @@ void frontend_wind_up(struct frontend *front, const char *messages)
     output_end_all(front->output);
     if (!front->result.quiet || front->err.text)
         frontend_say(front, messages, strlen(messages));
-    if (front->dropping || !output_pending(front->output))
+    if (front->dropping || frontend_is_done(front))
         frontend_drop_rest(front, front->interrupter);
     else if (front->interrupter)
         ev_timer_again(front->loop, &front->last_call);

@@ -135,7 +135,25 @@ static enum frame_type saved_type(enum frame_type type)
     return (enum frame_type)saved;
 }
 
-/* All of the batch, and what follows it, or nothing: 0, or -1 with errno. */
+/* So many bytes of the batch were written, and no more can be. Whole frames stay, for readers may have seen them; the
+ * others are not saved. */
+static void keep_whole_frames(struct saved_writer *writer, size_t done)
+{
+    size_t whole = 0, len = 0;
+    do {
+        whole += len;
+        struct buf rest = {.data = writer->batch.data,
+                           .start = writer->batch.start + whole,
+                           .len = writer->batch.len - whole};
+        len = rest.len < FRAME_HEADER ? 0 : FRAME_HEADER + frame_length(&rest);
+    } while (len && whole + len <= done);
+    (void)!ftruncate(writer->fd, (off_t)(writer->size + whole));
+    writer->size += whole;
+    writer->total += whole;
+    buf_consume(&writer->batch, whole);
+}
+
+/* All of the batch, and what follows it: 0, or -1 with errno; what was not written is the batch then. */
 static int write_batch(struct saved_writer *writer, const unsigned char *header,
                        const struct frame *frame)
 {
@@ -153,7 +171,7 @@ static int write_batch(struct saved_writer *writer, const unsigned char *header,
             continue;
         if (n <= 0) {
             int why = n < 0 ? errno : ENOSPC;
-            (void)!ftruncate(writer->fd, (off_t)writer->size);
+            keep_whole_frames(writer, done);
             errno = why;
             return -1;
         }
