@@ -331,7 +331,7 @@ s = socket.socket(socket.AF_UNIX)
 s.connect("\0tprun-%d-%s" % (int(sys.argv[2]), os.environ["TPRUN_BATCH"]))
 try:
     s.sendall(sys.argv[3].encode("latin1"))
-    print(len(s.recv(100)))
+    print(len(s.recv(21, socket.MSG_WAITALL)))
 except OSError as error:
     print(error.strerror)'
 @test "the socket of an instance is its user's" {
