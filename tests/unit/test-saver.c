@@ -18,8 +18,8 @@ static char place[] = "/tmp/test-saver-XXXXXX";
 static int dir;
 static struct spec *spec;
 static struct saver *saver;
-static int stops;             /* that were told */
-static uint32_t next_unsaved; /* rank of the frame that is given back next */
+static int stops;                            /* that were told */
+static uint32_t first_unsaved, next_unsaved; /* ranks of frames that are given back */
 
 static void on_stopped(void *owner, const struct error *why)
 {
@@ -32,6 +32,8 @@ static void on_unsaved(void *owner, const struct frame *frame)
 {
     (void)owner;
     assert_int_equal(stops, 1);
+    if (first_unsaved == next_unsaved)
+        first_unsaved = next_unsaved = frame->rank;
     assert_int_equal(frame->rank, next_unsaved++);
 }
 
@@ -47,7 +49,7 @@ static int enter(void **state)
     spec = spec_new();
     saver = saver_new(ev_default_loop(0), spec, &ops, NULL);
     stops = 0;
-    next_unsaved = 0;
+    first_unsaved = next_unsaved = 0;
     return dir < 0 ? -1 : 0;
 }
 
@@ -144,7 +146,6 @@ static void test_what_a_full_disk_does_not_take_is_given_back(void **state)
         assert_true(take(FRAME_OUTPUT, count, 0));
     turn(0.01);
     turn(0);
-    next_unsaved = count;
     setrlimit(RLIMIT_FSIZE, &small);
     for (; count < 100; count++)
         assert_true(take(FRAME_OUTPUT, count, 0));
@@ -155,7 +156,8 @@ static void test_what_a_full_disk_does_not_take_is_given_back(void **state)
     assert_int_equal(next_unsaved, count);
     assert_false(take(FRAME_OUTPUT, count, 0)); /* from now on it is sent */
     saver_end(saver, 0, "");
-    assert_int_equal(count_saved(&last, &item), 3);
+    assert_true(first_unsaved > 3);
+    assert_int_equal(count_saved(&last, &item), first_unsaved); /* each is saved or given back */
     assert_int_equal(last, SAVED_STOPPED);
 }
 
