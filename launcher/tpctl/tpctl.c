@@ -1,4 +1,5 @@
 /* tpctl - look at programs of tprun, and say what is to happen to them. */
+#include "launcher/stdio/terminal.h"
 #include "launcher/tpctl/tpctl.h"
 
 #include <stdio.h>
@@ -129,14 +130,14 @@ static void say_where_programs_are(void)
 {
     const char *batch = getenv(BATCH_VARIABLE), *id = getenv("TPRUN_INSTANCE_ID");
     const char *directory = getenv("TPRUN_INSTANCE");
+    static const char elsewhere[] = "the programs of this instance (" BATCH_VARIABLE
+                                    " is set) are known on the host of its manager alone";
     struct buf text = BUF_INIT;
     if (!batch || !*batch || !directory || !id)
         return;
     char *path = mem_format("%s/id", directory);
     if (file_read(path, &text) < 0 || strncmp(buf_text(&text), id, strlen(id)) != 0)
-        fputs("tpctl: the programs of this instance (" BATCH_VARIABLE
-              " is set) are known on the host of its manager alone\n",
-              stderr);
+        terminal_complain("tpctl", elsewhere, strlen(elsewhere));
     free(path);
     buf_free(&text);
 }
