@@ -288,7 +288,9 @@ static int run_in_instance(struct spec *spec)
         return tprun_refuse(&err);
     }
     struct frontend_config config = {.spec = spec,
-                                     .role = spec->detach ? FRONTEND_STARTER : FRONTEND_ATTACHED,
+                                     .role = spec->detach       ? FRONTEND_STARTER
+                                             : spec_saves(spec) ? FRONTEND_VIEWER
+                                                                : FRONTEND_ATTACHED,
                                      .fd = fd,
                                      .foreground = -1};
     struct frontend_result result = frontend_run(&config);

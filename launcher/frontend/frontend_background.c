@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 
-/* The other process hears of the start and the end; what comes between it finds in the files that the manager writes, but
- * for what cannot be saved. */
+/* The other process is sent the start and the end. The rest it reads from the manager's files, except what could not be
+ * saved. */
 void frontend_take_in_background(struct frontend *front, const struct frame *frame)
 {
     bool shows = frame->type == FRAME_NOTE || frame->type == FRAME_SHOW ||

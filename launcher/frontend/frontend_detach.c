@@ -34,7 +34,8 @@ static void go_to_background(struct frontend *front)
     for (int fd = 0; fd <= 2; fd++)
         dup2(null, fd);
     close(null);
-    front->on_guard(front->lost_arg);
+    if (front->on_guard)
+        front->on_guard(front->lost_arg);
     front->role = FRONTEND_BACKGROUND;
     front->runs = true;
     front->interrupter = 0;
@@ -86,9 +87,12 @@ void frontend_take_detaching(struct frontend *front, const struct frame *frame)
         front->detaches = false;
         frontend_say(front, refused, strlen(refused));
     } else if (frame->type == FRAME_SENT) {
+        bool ends =
+            front->dropping || front->over || front->err.text; /* it was told to meanwhile */
         front->detaches = false;
         front->unpaid += link_weight(frame);
-        detach(front);
+        if (!ends)
+            detach(front);
     }
 }
 

@@ -14,6 +14,8 @@
 static void on_replayed(void *owner, const struct frame *frame)
 {
     struct frontend *front = owner;
+    if (front->over) /* it leaves, and writes what it has taken */
+        return;
     if (frame->type != FRAME_MAPPED && (!front->wants || front->wants(front->wants_arg, frame)))
         frontend_take(front, frame);
 }
@@ -21,7 +23,7 @@ static void on_replayed(void *owner, const struct frame *frame)
 static bool on_replay_full(void *owner)
 {
     const struct frontend *front = owner;
-    return frontend_is_full(front);
+    return front->over || frontend_is_full(front);
 }
 
 static void take_held_frames(struct frontend *front)
@@ -43,10 +45,16 @@ static void hold_frame(struct frontend *front, const struct frame *frame)
     buf_add(&front->held, frame->bytes, frame->len);
 }
 
+/* The process in the background does, or has said it before it went. */
+static bool knows_more(const struct frontend *front)
+{
+    return !front->id && (front->manager || front->held.len);
+}
+
 static void on_replay_missing(void *owner, uint64_t bytes, const char *why)
 {
     struct frontend *front = owner;
-    if (why && front->manager && !front->id) { /* what is not saved comes from there */
+    if (why && knows_more(front)) { /* what is not saved comes from there */
         char *note = mem_format("output is not saved any more: %s", why);
         frontend_say(front, note, strlen(note));
         free(note);
@@ -69,9 +77,10 @@ static void on_replay_ended(void *owner, int status, const char *why)
     front->replay = NULL;
     if (front->over)
         return;
-    if (status == -1 && front->manager && !front->id) { /* it knows more */
+    if (status == -1 && knows_more(front)) {
         take_held_frames(front);
-        return;
+        if (front->over || front->manager)
+            return;
     }
     front->result.status = status == REPLAY_GOES_ON ? 0 : status < 0 ? 1 : status;
     frontend_wind_up(front, why ? why

@@ -15,11 +15,18 @@ static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
                                 SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
 enum { NSIGNALS = sizeof(passed_on) / sizeof(passed_on[0]) };
 
+/* The last one came within a second. A clock that was set back says nothing. */
+static bool is_recent(const struct frontend *front)
+{
+    double since = ev_now(front->loop) - front->interrupted;
+    return since >= 0 && since < TWICE;
+}
+
 /* True when it is the second of its kind within a second: the end, at once. */
 static bool is_repeated(struct frontend *front, int number)
 {
     double now = ev_now(front->loop);
-    bool again = now - front->interrupted < TWICE;
+    bool again = is_recent(front);
     if (number != SIGINT && number != SIGTERM)
         return false;
     front->interrupted = now;
@@ -78,7 +85,7 @@ static void hold_interrupt(struct frontend *front, double seconds)
 /* The same where it is not expected: Ctrl-C alone is to do soon what it always does. */
 static bool take_keys_attached(struct frontend *front, int number)
 {
-    bool recent = ev_now(front->loop) - front->interrupted < TWICE;
+    bool recent = is_recent(front);
     if (number != SIGINT && number != SIGTSTP)
         return false;
     ev_timer_stop(front->loop, &front->interrupt_due);

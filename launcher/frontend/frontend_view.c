@@ -40,7 +40,7 @@ void frontend_pay(struct frontend *front)
     front->unpaid = 0;
 }
 
-/* What could not be saved is nowhere else: whoever shows it has it once it has gone. */
+/* What could not be saved exists nowhere else. Once the process at the terminal has gone, it has shown it. */
 bool frontend_is_done(const struct frontend *front)
 {
     return !output_pending(front->output) && !(front->relays && front->foreground);

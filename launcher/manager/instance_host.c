@@ -62,15 +62,20 @@ static void lend_agent(struct instance_host *host, const struct agent_wish *wish
     close(wish->words);
 }
 
+static void broker_free(struct broker *broker)
+{
+    ev_io_stop(broker->host->loop, &broker->reader);
+    close(broker->fd);
+    free(broker);
+}
+
 static void broker_close(struct broker *broker)
 {
     struct broker **at = &broker->host->brokers;
     while (*at != broker)
         at = &(*at)->next;
     *at = broker->next;
-    ev_io_stop(broker->host->loop, &broker->reader);
-    close(broker->fd);
-    free(broker);
+    broker_free(broker);
 }
 
 static void broker_on_readable(struct ev_loop *loop, ev_io *io, int events)
@@ -120,7 +125,7 @@ static int open_pairs(int front[2], int broker[2], struct error *err)
 static void open_program(struct instance_host *host, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    int front[2], broker[2];
+    int front[2] = {-1, -1}, broker[2] = {-1, -1};
     int rc = open_pairs(front, broker, &err);
     if (rc == 0) {
         rc = nursery_start(host->nursery, (const int[]){front[1], broker[1]}, 2, &err);
@@ -206,12 +211,21 @@ void instance_host_shut(struct instance_host *host)
 {
     if (!host || !host->nursery)
         return;
-    while (host->brokers)
-        broker_close(host->brokers);
+    for (struct broker *broker = host->brokers, *next; broker; broker = next) {
+        next = broker->next;
+        broker_free(broker);
+    }
+    host->brokers = NULL;
     channels_free(host->channels);
     host->channels = NULL;
     nursery_free(host->nursery);
     host->nursery = NULL;
+}
+
+void instance_host_disown(struct instance_host *host)
+{
+    if (host)
+        nursery_disown(host->nursery);
 }
 
 void instance_host_free(struct instance_host *host)

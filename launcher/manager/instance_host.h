@@ -33,6 +33,8 @@ struct instance_host *instance_host_new(int (*program)(int frontend, int broker)
                                         struct error *err);
 void instance_host_free(struct instance_host *host); /* NULL is fine, and so everywhere below */
 
+/* In a forked process: close this copy of what its own process is asked over. */
+void instance_host_disown(struct instance_host *host);
 /* The name of its agents' sockets, for tasks and agents; borrowed. */
 const char *instance_host_name(const struct instance_host *host);
 void instance_host_attach(struct instance_host *host, struct ev_loop *loop,

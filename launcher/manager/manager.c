@@ -219,11 +219,13 @@ static void manager_on_terminal(void *owner, const struct frame *frame)
     program_input(((struct manager *)owner)->programs[0], frame);
 }
 
-/* The front end wants to leave. What was not saved was sent before. */
+/* The front end wants to leave. FRAME_SENT goes behind all output that is not saved. */
 static void manager_on_leave(void *owner)
 {
     struct manager *manager = owner;
     struct link *link = viewer_link(manager->viewers[0]);
+    if (manager->saves && saver_is_stopped(manager->saver))
+        viewer_send_text(manager->viewers[0], FRAME_SAVE, "");
     if (manager->finished || manager->saves || !link)
         return;
     bool saved = manager->copies && !saver_is_stopped(manager->saver);
@@ -488,6 +490,7 @@ static void on_tree_empty(void *arg)
         ev_break(manager->loop, EVBREAK_ALL);
         return;
     }
+    saver_flush(manager->saver); /* what cannot be saved is sent before the last word */
     struct buf lines = BUF_INIT;
     int status = program_outcome(manager->programs[0], &lines);
     for (size_t i = 0; i < manager->nviewers; i++)
@@ -515,6 +518,7 @@ static int agent_here(void *arg, int fd)
         viewer_disown(manager->viewers[i]);
     manager_control_disown(manager->control);
     saver_disown(manager->saver);
+    instance_host_disown(manager->instance);
     tree_disown(manager->tree);
     return agent_run(&config, NULL);
 }

@@ -44,15 +44,20 @@ static void saver_stop(struct saver *saver, const struct error *why)
             saver->ops->unsaved(saver->owner, &frame);
 }
 
+void saver_flush(struct saver *saver)
+{
+    struct error err = ERROR_INIT;
+    if (saver && saver->writer && !saver->stopped && saved_writer_flush(saver->writer, &err) < 0)
+        saver_stop(saver, &err);
+    error_clear(&err);
+}
+
 static void saver_on_due(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct saver *saver = timer->data;
-    struct error err = ERROR_INIT;
     (void)events;
     saver->written = ev_now(loop);
-    if (!saver->stopped && saved_writer_flush(saver->writer, &err) < 0)
-        saver_stop(saver, &err);
-    error_clear(&err);
+    saver_flush(saver);
 }
 
 /* At the end of this turn of the loop, unless there was a write just now. */
@@ -61,6 +66,8 @@ static void set_due(struct saver *saver)
     double rest = saver->written + TOGETHER - ev_now(saver->loop);
     if (ev_is_active(&saver->due))
         return;
+    if (rest > TOGETHER) /* the clock was set back */
+        rest = TOGETHER;
     ev_timer_set(&saver->due, rest > 0 ? rest : 0, 0);
     ev_timer_start(saver->loop, &saver->due);
 }

@@ -100,6 +100,12 @@ void nursery_free(struct nursery *nursery)
     free(nursery);
 }
 
+void nursery_disown(struct nursery *nursery)
+{
+    if (nursery)
+        close(nursery->fd);
+}
+
 pid_t nursery_pid(const struct nursery *nursery)
 {
     return nursery->pid;

@@ -23,6 +23,8 @@ struct nursery *nursery_new(struct ev_loop *loop,
                             int (*child)(void *arg, const int *fds, size_t nfds), void *arg,
                             struct error *err);
 void nursery_free(struct nursery *nursery); /* its process ends. NULL is fine */
+void nursery_disown(
+    struct nursery *nursery); /* in a forked process: close this copy. NULL is fine */
 pid_t nursery_pid(const struct nursery *nursery);
 /* The descriptors stay the caller's. 0, or -1 with a sentence. */
 int nursery_start(struct nursery *nursery, const int *fds, size_t nfds, struct error *err);

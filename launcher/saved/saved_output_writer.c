@@ -79,6 +79,8 @@ struct saved_writer *saved_writer_new(int dir, uint64_t limit, struct error *err
     writer->fd = writer->first = make_file(writer, 0, 0);
     if (writer->first < 0 || fcntl(writer->first, F_OFD_SETLK, &lock) < 0) {
         error_set(err, "cannot save output: %s", strerror(errno));
+        if (writer->first >= 0)
+            unlinkat(dir, SAVED_NAME "0", 0);
         saved_writer_free(writer);
         return NULL;
     }

@@ -80,9 +80,8 @@ static void attach_on_frame(struct link *link, void *arg, const struct frame *fr
 
 static void attach_on_closed(struct link *link, void *arg, const struct error *why)
 {
-    (void)arg, (void)why;
-    link_free(link);
-    ev_break(ev_default_loop(0), EVBREAK_ALL);
+    (void)link, (void)arg, (void)why;
+    _exit(0);
 }
 
 static const struct link_ops attach_link_ops = {attach_on_frame, NULL, attach_on_closed, NULL,
@@ -147,6 +146,7 @@ static int start_orders(const struct found_program *program, int input, pid_t *s
         struct ev_loop *loop = ev_default_loop(0);
         int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
         close(pair[0]);
+        signal(SIGPIPE, SIG_IGN);
         setsid();      /* the terminal's signals are the other's */
         dup2(null, 0); /* and so is what is typed */
         orders.viewer = link_new(loop, pair[1], pair[1], &attach_link_ops, &orders);
