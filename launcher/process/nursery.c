@@ -94,7 +94,11 @@ void nursery_free(struct nursery *nursery)
 {
     if (!nursery)
         return;
+    siginfo_t info;
     close(nursery->fd);
+    /* It may be stopped. While it is a child of this process nobody else has its pid. */
+    if (waitid(P_PID, (id_t)nursery->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+        kill(nursery->pid, SIGKILL);
     while (waitpid(nursery->pid, NULL, 0) < 0 && errno == EINTR)
         ;
     free(nursery);
