@@ -179,10 +179,23 @@ static void agent_on_call(struct agent *agent, const struct frame *frame)
 
 static void agent_on_channel(struct agent *agent, const struct frame *frame)
 {
-    if (frame->node == uplink_node(agent->uplink))
+    bool here = frame->node == uplink_node(agent->uplink);
+    struct frame ended = {.type = FRAME_CHANNEL,
+                          .flags = FRAME_CHANNEL_END,
+                          .node = frame->node,
+                          .rank = frame->rank};
+    struct frame closed = {.type = FRAME_CHANNEL_CREDIT,
+                           .flags = FRAME_CHANNEL_CLOSED,
+                           .node = frame->node,
+                           .rank = frame->rank};
+    if (here && !agent->port && frame->flags & FRAME_CHANNEL_OPEN) { /* it could not be made */
+        uplink_send(agent->uplink, &ended);
+        uplink_send(agent->uplink, &closed);
+    } else if (here) {
         instance_port_frame(agent->port, frame);
-    else
+    } else {
         downlink_send_node(agent->downlink, frame->node, frame);
+    }
 }
 
 static void agent_on_uplink_frame(void *arg, const struct frame *frame)

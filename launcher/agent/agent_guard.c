@@ -12,8 +12,7 @@
 #include "launcher/process/exec.h"
 #include "launcher/stdio/terminal.h"
 
-/* It holds neither end
- * of the link, so that the agent's death is seen above at once. */
+/* It holds neither end of the link, so that the agent's death is seen above at once. */
 static int guard(pid_t agent, const struct agent_config *config)
 {
     int status = 0;

@@ -61,7 +61,8 @@ static void port_on_client(struct ev_loop *loop, ev_io *io, int events)
     struct instance_port *port = io->data;
     int fd = accept4(port->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     (void)events;
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+    bool passes = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+    if (fd < 0 && !passes) {
         ev_io_stop(loop, io);
         ev_timer_set(&port->pause, FULL_PAUSE, 0);
         ev_timer_start(loop, &port->pause);

@@ -64,7 +64,7 @@ int instance_program_ask(const struct spec *spec, struct error *err)
                             BATCH_VARIABLE);
     if (send_json(fd, FRAME_PROGRAM, program_request_to_json(spec)) == 0)
         return fd;
-    error_set(err, "the instance that this run is in is over");
+    error_set(err, "the instance of this run has ended");
     close(fd);
     return -1;
 }
@@ -77,7 +77,7 @@ static int read_exactly(int fd, char *bytes, size_t len, double until)
     for (size_t done = 0; done < len;) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
         double left = until - clock_monotonic_seconds();
-        if (left <= 0 || poll(&ready, 1, (int)(left * 1000) + 1) < 0)
+        if (left <= 0 || (poll(&ready, 1, (int)(left * 1000) + 1) < 0 && errno != EINTR))
             return -1;
         ssize_t n = recv(fd, bytes + done, len - done, MSG_DONTWAIT);
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))

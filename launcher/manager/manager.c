@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -554,10 +555,22 @@ static uint32_t on_instance_node(void *owner, const char *host)
 static const struct instance_host_ops instance_ops = {on_instance_send, on_instance_node,
                                                       manager_on_note};
 
+/* Links to the agents of each program are descriptors. Tasks have the limit that the spec says. */
+static void allow_many_files(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return;
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
 /* Its tasks are told of it, and so are its agents. */
 static int open_instance(struct manager *manager, const struct manager_config *config,
                          struct error *err)
 {
+    if (config->broker || config->spec->initial_program)
+        allow_many_files();
     if (!config->spec->initial_program || config->spec->dry_run)
         return 0;
     manager->instance = instance_host_new(config->program, err);

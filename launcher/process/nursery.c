@@ -22,7 +22,7 @@ struct nursery {
     int fd;
 };
 
-/* They move to 3 and up, and all others are closed: links, pipes and logs are the maker's. */
+/* The descriptors that were received become 3, 4 and so on. All others, which are the maker's, are closed. */
 static void keep_descriptors(int *fds, size_t nfds)
 {
     for (size_t i = 0; i < nfds; i++) {
