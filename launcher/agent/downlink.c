@@ -13,7 +13,7 @@ struct downlink {
     struct uplink *uplink;
     struct tree *tree;   /* NULL: nobody is below */
     struct idset *nodes; /* below, that are not lost */
-    pid_t other;         /* a process that is no task; 0: there is none */
+    pid_t other;         /* a further process that is no task, or 0 */
     pid_t *pids;         /* of the last downlink_pids() */
     bool empty;          /* after tree_end(): all children are gone */
     const struct downlink_ops *ops;

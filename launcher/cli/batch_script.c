@@ -86,7 +86,7 @@ static int take_lines(struct script_reader *reader, char *text, struct error *er
 
 /* ---- the file ---- */
 
-/* Its beginning, where it is a text. 0; 1: it is none, or there is no such file: any program may be run. */
+/* The beginning of the file. 0: it is a text. 1: it is not, or is not there; any program may be run. -1 with a sentence. */
 static int script_text(const char *path, struct buf *text, struct error *err)
 {
     struct stat info;

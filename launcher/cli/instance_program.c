@@ -147,8 +147,10 @@ int instance_program_serve(int frontend, int broker,
     struct spec *spec = read_request(frontend, &err);
     if (!spec)
         return refuse_program(frontend, &err);
-    if (spec->directory && chdir(spec->directory) < 0 && chdir("/") < 0)
+    if (spec->directory && chdir(spec->directory) < 0 && chdir("/") < 0) {
+        error_set(&err, "/: cannot enter it: %s", strerror(errno));
         return refuse_program(frontend, &err);
+    }
     if (spec_saves(spec))
         return background(spec, frontend, broker);
     struct manager_config config = {.spec = spec,

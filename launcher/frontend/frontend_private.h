@@ -52,7 +52,7 @@ struct frontend {
     bool over;          /* the manager has said its last word, or is gone */
     ev_timer last_call; /* once it is over: until then somebody has to take something */
     bool runs;          /* in the background: the program goes on without a foreground */
-    struct foreground *foreground; /* NULL: there is none, or it is gone */
+    struct foreground *foreground; /* NULL without one, and once it is gone */
     bool relays;                   /* what cannot be saved goes to the foreground */
     int saved;                     /* of a viewer: the program's directory; -1: none yet */
     struct replay *replay;         /* of it; NULL: none yet */
@@ -83,7 +83,7 @@ const char *frontend_host_of(void *front, uint32_t rank);
 
 /* Lines of text, each after our name. */
 void frontend_say(struct frontend *front, const char *text, size_t len);
-/* Output of a task that goes to a file of -o or -e, which in the background is all that there is to write. */
+/* Whether this output goes to a file of -o or -e. In the background nothing else is written. */
 bool frontend_has_file(const struct frontend *front, const struct frame *frame);
 /* Credit for the bytes that were taken, unless readers are too far behind. */
 void frontend_pay(struct frontend *front);

@@ -18,7 +18,7 @@ bool completed_output_is_in(int dir);
 /* Take it from there: by renames, which is quick. False with errno: what is left there is lost. */
 bool completed_output_take(struct instance *instance, const char *id, int dir);
 
-/* Open the saved output of a program: a descriptor that the caller closes, or -1 where there is none. */
+/* Open the saved output of a program: a descriptor that the caller closes, or -1 without any. */
 int completed_output_open(const struct instance *instance, const char *id);
 /* Every file of it is also in another directory then, which may be on another file system. 0; -1 with errno. */
 int completed_output_copy(int from, int to);
