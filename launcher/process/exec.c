@@ -76,8 +76,10 @@ static void child_signals(struct exec_process *child)
         if (getppid() != child->parent)
             child_leave();
     }
-    if (child->spawn->group)
+    if (child->spawn->terminal)
         setsid();
+    else if (child->spawn->group)
+        setpgid(0, 0);
 }
 
 static void child_descriptors(struct exec_process *child)

@@ -239,6 +239,12 @@ teardown() { nothing_left; }
     has_line "$output" "SigBlk:*0000000000000000"
 }
 
+# A task in a session of its own would yield to nobody: the kernel schedules each session as one.
+@test "tasks of a host share one session, without a terminal, and each leads a process group" {
+    run -0 "$TPRUN" --oversubscribe -n 3 sh -c 'exec ps -o pid=,pgid=,sid=,tty= -p $$'
+    equal "$(awk '$1 == $2 && $3 != $1 && $4 == "?" { leaders++ } END { print leaders }' <<<"$output")" 3
+    equal "$(awk '{ print $3 }' <<<"$output" | sort -u | wc -l)" 1
+}
 @test "the parts of a program have their own tasks, arguments and environment" {
     run -0 --separate-stderr tprun -l -n 1 -x W=a sh -c 'echo $W $TPRUN_SIZE' : -n 2 -x W=b sh -c 'echo $W $TPRUN_SIZE'
     equal "$(sort <<<"$output")" "$(printf '0: a 3\n1: b 3\n2: b 3')"
