@@ -154,7 +154,8 @@ check_PROGRAMS += \
     tests/unit/test-tree \
     tests/unit/test-treepool-random \
     tests/unit/test-treepool \
-    tests/unit/test-user-namespace
+    tests/unit/test-user-namespace \
+    tests/unit/test-viewer
 if HAVE_PMIX
 check_PROGRAMS += tests/unit/test-accept-check tests/unit/test-accept-check-sealed
 noinst_PROGRAMS += tests/unit/pmix-client tests/unit/pmix-client-jobs
@@ -303,6 +304,7 @@ tests_unit_test_tree_LDADD = $(UNIT_LIBS)
 tests_unit_test_treepool_random_LDADD = $(UNIT_LIBS)
 tests_unit_test_treepool_LDADD = $(UNIT_LIBS)
 tests_unit_test_user_namespace_LDADD = $(UNIT_LIBS)
+tests_unit_test_viewer_LDADD = $(UNIT_LIBS)
 tests_unit_test_command_output_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=waitpid
 tests_unit_test_descendants_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_test_scratch_directory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create

@@ -269,10 +269,12 @@ static void manager_leave(struct manager *manager)
     manager->left = true;
 }
 
-/* The front end has not said its last word: it is gone, or stopped. */
+/* The front end has not said its last word: it is gone, or stopped. Notes of hosts still wait for others. */
 static void save_own_end(struct manager *manager)
 {
     struct buf lines = BUF_INIT;
+    for (size_t i = 0; i < manager->nviewers; i++)
+        viewer_settle_notes(manager->viewers[i]);
     int status = program_outcome(manager->programs[0], &lines);
     saver_end(manager->saver, status, buf_text(&lines));
     buf_free(&lines);

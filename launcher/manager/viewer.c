@@ -26,11 +26,13 @@ struct viewer {
 
 /* ---- what it is shown ---- */
 
+/* Sent before it is saved: where saving stops with this very frame it is sent once more behind the FRAME_SAVE that says
+ * so, and only then it is shown. */
 static void viewer_send_frame(struct viewer *viewer, const struct frame *frame)
 {
-    saver_take(viewer->saver, frame);
     if (viewer->link)
         link_send(viewer->link, frame);
+    saver_take(viewer->saver, frame);
 }
 
 void viewer_send_text(struct viewer *viewer, enum frame_type type, const char *text)
@@ -58,7 +60,7 @@ void viewer_send(struct viewer *viewer, enum frame_type type, const json_t *valu
     free(text);
 }
 
-static void viewer_send_notes(struct viewer *viewer)
+void viewer_settle_notes(struct viewer *viewer)
 {
     struct host_lines *notes = viewer->notes;
     if (!notes)
@@ -76,7 +78,7 @@ static void viewer_send_notes(struct viewer *viewer)
 static void viewer_on_notes_due(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop, (void)events;
-    viewer_send_notes(timer->data);
+    viewer_settle_notes(timer->data);
 }
 
 /* With -v the order tells something, too. */
@@ -100,7 +102,7 @@ void viewer_host_note(struct viewer *viewer, const char *text)
 
 void viewer_end(struct viewer *viewer, int status, const char *lines)
 {
-    viewer_send_notes(viewer);
+    viewer_settle_notes(viewer);
     json_t *end = json_pack("{s:i, s:o}", "status", status, "messages", frame_text(lines));
     viewer_send(viewer, FRAME_END, end);
     json_decref(end);

@@ -46,7 +46,9 @@ void viewer_host_note(struct viewer *viewer, const char *text);
 void viewer_show(struct viewer *viewer, const char *text, bool error);
 void viewer_send(struct viewer *viewer, enum frame_type type, const json_t *value);
 void viewer_send_text(struct viewer *viewer, enum frame_type type, const char *text);
-/* The last word; lines each with a newline. */
+/* Send those that wait for others now. */
+void viewer_settle_notes(struct viewer *viewer);
+/* The last word, behind all notes; lines each with a newline. */
 void viewer_end(struct viewer *viewer, int status, const char *lines);
 /* It may send more stdin once every link that stdin goes down has room. */
 void viewer_settle_input(struct viewer *viewer);

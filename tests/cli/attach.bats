@@ -153,6 +153,22 @@ start_again() { # a second one, in out.again; it ends with the program
     wait_for 5 grep -q "was not saved" err.again
 }
 
+@test "attach: what hosts say last of all is shown, too" {
+    # shellcheck disable=SC2016 # for the other shell
+    printf '#!/bin/sh\nexport HOST=$1\nshift\n"$@"\necho "said late" >&2\nsleep 0.1\n' >late
+    chmod +x late
+    unsaved --hosts elsewhere --bootstrap "$PWD/late {host} {agent}" -n 1
+    start "$TPCTL" attach 1
+    wait_for 5 grep -q "was not saved" err
+    touch go
+    finish
+    has_line "$(cat err)" "tprun: elsewhere: said late"
+    wait "$unsaved" || :
+    equal "$(grep -c 'elsewhere: said late' told)" 1
+    run -6 --separate-stderr "$TPCTL" attach 1
+    has_line "$stderr" "tprun: elsewhere: said late"
+}
+
 @test "attach: signals reach a run that saves nothing, and its tprun hears nothing of those who look" {
     unsaved
     start "$TPCTL" attach 1
