@@ -220,6 +220,26 @@ static void manager_on_terminal(void *owner, const struct frame *frame)
     program_input(((struct manager *)owner)->programs[0], frame);
 }
 
+/* In place of a copy that has stopped, if there was one: who reads that finds the new files before the old one goes. */
+static bool save_anew(struct manager *manager)
+{
+    struct saver *stopped = manager->saver;
+    saver_remove(stopped);
+    manager->saver = saver_new(manager->loop, manager->spec, &manager_saver_ops, manager);
+    viewer_save(manager->viewers[0], manager->saver);
+    bool good = manager_save(manager);
+    saver_free(stopped);
+    if (good) {
+        save_note(manager->saver);
+        return true;
+    }
+    viewer_save(manager->viewers[0], NULL);
+    saver_free(manager->saver);
+    manager->saver = NULL;
+    manager->saves = false;
+    return false;
+}
+
 /* The front end wants to leave. FRAME_SENT goes behind all output that is not saved. */
 static void manager_on_leave(void *owner)
 {
@@ -231,21 +251,10 @@ static void manager_on_leave(void *owner)
         return;
     bool saved = manager->copies && !saver_is_stopped(manager->saver);
     manager->copies = false;
-    if (!saved) {
-        saver_free(manager->saver);
-        manager->saver = saver_new(manager->loop, manager->spec, &manager_saver_ops, manager);
-        viewer_save(manager->viewers[0], manager->saver);
-    }
     if (saved) { /* for who attached */
         manager->saves = true;
         viewer_send_text(manager->viewers[0], FRAME_SAVE, program_path_of(manager->programs[0]));
-    } else if (manager_save(manager)) {
-        save_note(manager->saver);
-    } else {
-        viewer_save(manager->viewers[0], NULL);
-        saver_free(manager->saver);
-        manager->saver = NULL;
-        manager->saves = false;
+    } else if (!save_anew(manager)) {
         return;
     }
     link_send(link, &(struct frame){.type = FRAME_SENT});

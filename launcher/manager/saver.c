@@ -130,6 +130,12 @@ bool saver_is_stopped(const struct saver *saver)
     return saver->stopped;
 }
 
+void saver_remove(struct saver *saver)
+{
+    if (saver && saver->writer)
+        saved_writer_remove(saver->writer);
+}
+
 static bool saver_wants(const struct saver *saver, const struct frame *frame)
 {
     return frame->type == FRAME_SHOW || frame->type == FRAME_NOTE || frame->type == FRAME_MAPPED ||

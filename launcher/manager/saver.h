@@ -35,6 +35,8 @@ void saver_disown(struct saver *saver);
 /* Into the program's directory. 0, or -1 with a sentence: nothing is saved then. */
 int saver_open(struct saver *saver, const char *path, struct error *err);
 bool saver_is_stopped(const struct saver *saver); /* nothing is saved any more */
+/* Remove its files: another one begins anew, before this one is freed. NULL is fine. */
+void saver_remove(struct saver *saver);
 /* Write now what waits to be written. NULL is fine. */
 void saver_flush(struct saver *saver);
 /* A frame of what is shown. True: it is saved, and whoever shows it reads it there. False: it is to be sent, too, for it

@@ -40,6 +40,9 @@ bool saved_writer_unwritten(struct saved_writer *writer, struct frame *frame);
 void saved_writer_end(struct saved_writer *writer, int status);
 /* Without saved_writer_end() before it, readers say that the end is not known. NULL is fine. */
 void saved_writer_free(struct saved_writer *writer);
+/* Remove its files, so that another writer can begin anew; it is freed once that has. Who reads them reads on, and
+ * where saving had stopped, then what the other one saves. */
+void saved_writer_remove(struct saved_writer *writer);
 /* In a forked child: close this copy of its files, and with them of the lock. */
 void saved_writer_disown(struct saved_writer *writer);
 
@@ -80,6 +83,8 @@ void saved_reader_skip(struct saved_reader *reader);
 int saved_reader_fd(const struct saved_reader *reader);
 
 /* ---- removing ---- */
+
+#define SAVED_BYTE_READERS 1 /* of output.0: locked by those who read, against who removes */
 
 /* Before it is removed: from now on nobody begins to read, until the descriptor is closed. -1: nothing was saved, or
  * the file system has no locks; SAVED_IS_READ: somebody reads it. */

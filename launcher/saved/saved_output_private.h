@@ -29,8 +29,8 @@ enum saved_field {
 #define SAVED_FIELD_AT(field) (8 + 8 * (field))
 #define SAVED_NAME_SIZE 32
 
-/* Bytes of output.0 that are locked: by who writes, and by those who read against who removes. */
-enum { SAVED_BYTE_WRITER, SAVED_BYTE_READERS };
+/* The byte of output.0 that who writes has locked; the next one is SAVED_BYTE_READERS. */
+enum { SAVED_BYTE_WRITER };
 
 /* Types of frames in the file: those of frame.h may get other numbers. */
 static const enum frame_type saved_types[] = {

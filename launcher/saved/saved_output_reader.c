@@ -72,13 +72,15 @@ static int lock_readers(int fd, short type)
     return rc;
 }
 
-/* A file system without locks does not keep anybody from reading. */
-static int begin_reading(int fd)
+/* output.0, which nobody removes from now on: the descriptor, or -1 with errno. EAGAIN: somebody is removing it. A file
+ * system without locks does not keep anybody from reading. */
+static int begin_reading(const struct saved_reader *reader, uint64_t fields[SAVED_FIELDS])
 {
+    int fd = open_numbered(reader, 0, fields);
     if (fd < 0 || lock_readers(fd, F_RDLCK) == 0 || errno != EAGAIN)
         return fd;
     close(fd);
-    errno = ENOENT;
+    errno = EAGAIN;
     return -1;
 }
 
@@ -87,10 +89,15 @@ struct saved_reader *saved_reader_new(saved_open_fn *open, void *arg, struct err
     struct saved_reader *reader = mem_alloc(sizeof(*reader));
     uint64_t fields[SAVED_FIELDS];
     *reader = (struct saved_reader){.open = open, .arg = arg, .notify = -1, .watched = -1};
-    reader->fd = reader->first = begin_reading(open_numbered(reader, 0, fields));
+    reader->first = begin_reading(reader, fields);
+    for (int i = 0; i < TRIES && reader->first < 0 && errno == EAGAIN; i++) {
+        usleep(1000); /* it may have been copied to another place */
+        reader->first = begin_reading(reader, fields);
+    }
+    reader->fd = reader->first;
     if (reader->first >= 0)
         return reader;
-    int why = errno;
+    int why = errno == EAGAIN ? ENOENT : errno;
     error_set(err, "cannot read the saved output: %s",
               why == EBADMSG ? "it was not written by this version" : strerror(why));
     saved_reader_free(reader);
@@ -112,11 +119,11 @@ void saved_reader_free(struct saved_reader *reader)
     free(reader);
 }
 
-static bool writer_lives(const struct saved_reader *reader)
+static bool writer_lives(int first)
 {
     struct flock lock = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = SAVED_BYTE_WRITER, .l_len = 1};
-    return fcntl(reader->first, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    return fcntl(first, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 /* ---- bytes ---- */
@@ -159,6 +166,20 @@ static int next_frame(struct saved_reader *reader, struct frame *frame, struct e
 
 /* ---- files ---- */
 
+static void go_to_file(struct saved_reader *reader, int fd, const uint64_t fields[SAVED_FIELDS])
+{
+    if (reader->fd != reader->first)
+        close(reader->fd);
+    if (reader->watched >= 0)
+        inotify_rm_watch(reader->notify, reader->watched);
+    reader->watched = -1;
+    reader->fd = fd;
+    reader->number = fields[SAVED_FIELD_NUMBER];
+    reader->before = fields[SAVED_FIELD_BEFORE];
+    reader->taken = 0;
+    buf_clear(&reader->bytes);
+}
+
 /* Goes on to the next file that there is. *dropped: bytes that are missing before it. 0, or -1 with a
  * sentence. */
 static int next_file(struct saved_reader *reader, uint64_t *dropped, struct error *err)
@@ -182,17 +203,30 @@ static int next_file(struct saved_reader *reader, uint64_t *dropped, struct erro
         return error_set(err, "of the saved output a file is missing");
     uint64_t at = reader->before + reader->taken;
     *dropped = fields[SAVED_FIELD_BEFORE] > at ? fields[SAVED_FIELD_BEFORE] - at : 0;
-    if (reader->fd != reader->first)
-        close(reader->fd);
-    if (reader->watched >= 0)
-        inotify_rm_watch(reader->notify, reader->watched);
-    reader->watched = -1;
-    reader->fd = fd;
-    reader->number = fields[SAVED_FIELD_NUMBER];
-    reader->before = fields[SAVED_FIELD_BEFORE];
-    reader->taken = 0;
-    buf_clear(&reader->bytes);
+    go_to_file(reader, fd, fields);
     return 0;
+}
+
+/* Another writer has begun anew: the one that wrote what was read had stopped, and is gone. */
+static bool next_writer(struct saved_reader *reader)
+{
+    uint64_t fields[SAVED_FIELDS];
+    struct stat own, other;
+    int fd = begin_reading(reader, fields);
+    bool is_other = fd >= 0 && fstat(reader->first, &own) == 0 && fstat(fd, &other) == 0 &&
+                    (own.st_ino != other.st_ino || own.st_dev != other.st_dev) &&
+                    (fields[SAVED_FIELD_ENDED] || writer_lives(fd));
+    if (!is_other) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    int first = reader->first;
+    go_to_file(reader, fd, fields);
+    close(first);
+    reader->first = fd;
+    reader->told = false;
+    return true;
 }
 
 /* ---- waiting ---- */
@@ -248,7 +282,7 @@ static int last_frame(struct saved_reader *reader, uint64_t state[SAVED_FIELDS],
     forget_events(reader);
     if (reader->watched < 0)
         watch_file(reader);
-    *lives = writer_lives(reader);
+    *lives = writer_lives(reader->first);
     if (!read_saved_header(reader->first, state))
         return error_set(err, "the saved output is damaged: output.0 has no header");
     return next_frame(reader, frame, err);
@@ -265,7 +299,11 @@ enum saved_result saved_reader_next(struct saved_reader *reader, struct saved_it
             rc = last_frame(reader, state, &lives, &item->frame, err);
         if (rc)
             return rc > 0 ? SAVED_FRAME : SAVED_BAD;
-        if (state[SAVED_FIELD_NEWEST] <= reader->number)
+        bool is_newest = state[SAVED_FIELD_NEWEST] <= reader->number;
+        bool ends = is_newest && !lives && !state[SAVED_FIELD_ENDED] && reader->told;
+        if (ends && next_writer(reader))
+            continue;
+        if (is_newest)
             return at_end(reader, state, lives, item);
         if (next_file(reader, &item->dropped, err) < 0)
             return SAVED_BAD;

@@ -259,6 +259,16 @@ void saved_writer_disown(struct saved_writer *writer)
         close(writer->first);
 }
 
+void saved_writer_remove(struct saved_writer *writer)
+{
+    char name[SAVED_NAME_SIZE];
+    unlinkat(writer->dir, SAVED_NAME "0", 0);
+    for (uint64_t number = writer->oldest; number <= writer->newest; number++) {
+        saved_file_name(name, number);
+        unlinkat(writer->dir, name, 0);
+    }
+}
+
 void saved_writer_free(struct saved_writer *writer)
 {
     if (!writer)

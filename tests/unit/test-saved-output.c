@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/directory.h"
@@ -430,6 +431,72 @@ static void test_who_passes_over_what_there_is_reads_what_comes(void **state)
     saved_reader_free(reader);
 }
 
+static void set_file_limit(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes == RLIM_INFINITY ? limit.rlim_max : bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* Whoever attached to a run that saved nothing reads the copy; it stopped, and the run is left to itself. */
+static void test_who_reads_what_stopped_goes_on_with_what_is_saved_anew(void **state)
+{
+    static char block[300 << 10];
+    struct saved_writer *writer = new_writer(SAVED_LIMIT_LEAST);
+    struct saved_item item;
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(try_add(writer, 0, block, sizeof(block)), 0);
+    struct saved_reader *reader = new_reader(), *late = new_reader();
+    expect_result(reader, SAVED_FRAME);
+    expect_result(late, SAVED_FRAME);
+    set_file_limit(1000);
+    assert_int_equal(try_add(writer, 0, block, sizeof(block)), -1);
+    set_file_limit(RLIM_INFINITY);
+    expect_result(reader, SAVED_FRAME);
+    expect_result(reader, SAVED_STOPPED);
+    expect_result(reader, SAVED_WAIT);
+    saved_writer_remove(writer);
+    struct saved_writer *next = new_writer(LIMIT);
+    add_text(next, 1, "anew\n");
+    expect_result(reader, SAVED_WAIT);
+    saved_writer_free(writer);
+    expect_text(reader, 1, "anew\n");
+    expect_result(reader, SAVED_WAIT);
+    saved_writer_end(next, 5);
+    saved_writer_free(next);
+    assert_int_equal(saved_reader_next(reader, &item, NULL), SAVED_END);
+    assert_int_equal(item.status, 5);
+    saved_reader_free(reader);
+    expect_result(
+        late, SAVED_BAD); /* its next file is removed: it is told, and reads nothing of the other */
+    saved_reader_free(late);
+}
+
+static void test_who_begins_to_read_waits_for_who_removes_a_copy(void **state)
+{
+    struct error err = ERROR_INIT;
+    (void)state;
+    saved_writer_free(new_writer(LIMIT));
+    int shut = saved_output_shut(open_in, &dir);
+    assert_true(shut >= 0);
+    assert_null(saved_reader_new(open_in, &dir, &err)); /* in vain */
+    assert_int_equal(errno, ENOENT);
+    error_clear(&err);
+    pid_t pid = fork();
+    if (pid == 0) {
+        usleep(20000);
+        _exit(0); /* with the last copy of the lock */
+    }
+    close(shut);
+    struct saved_reader *reader = new_reader();
+    assert_int_equal(saved_output_shut(open_in, &dir), SAVED_IS_READ);
+    saved_reader_free(reader);
+    waitpid(pid, NULL, 0);
+}
+
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 
 int main(void)
@@ -448,6 +515,8 @@ int main(void)
         WITH_FILES(test_what_is_not_written_when_the_disk_is_full_is_given_back),
         WITH_FILES(test_files_that_are_missing_or_foreign_are_told),
         WITH_FILES(test_who_passes_over_what_there_is_reads_what_comes),
+        WITH_FILES(test_who_reads_what_stopped_goes_on_with_what_is_saved_anew),
+        WITH_FILES(test_who_begins_to_read_waits_for_who_removes_a_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
