@@ -513,8 +513,10 @@ char *found_program_file(const struct found_program *program, int file, size_t *
 static char *log_path(const struct found_program *program)
 {
     const char *name = context_file_names[CONTEXT_EVENTS];
-    if (program->place == PLACE_LIVE)
-        return mem_format("%s/programs/%s/%s", program->where->instance->path, program->id, name);
+    bool ends = program->place == PLACE_ENDING;
+    if (program->place == PLACE_LIVE || ends)
+        return mem_format("%s/programs/%s%s/%s", program->where->instance->path,
+                          ends ? CONTEXT_ENDING : "", program->id, name);
     char *instance = state_directory_instance_path(program->where->name);
     char *path = mem_format("%s/%s/%s", instance ? instance : "", program->id, name);
     free(instance);
