@@ -2,7 +2,10 @@
 # Output that is saved while a program runs, and kept with it.
 load ../lib/common
 setup() { start_test; }
-teardown() { nothing_left 10; }
+teardown() {
+    ! mountpoint -q other || umount other
+    nothing_left 10
+}
 
 TPCTL() { timeout --foreground -k 5 "${LIMIT:-60}" "$(dirname "$TPRUN")/tpctl" "$@"; }
 WAITS='until [ -e go ]; do sleep 0.05; done'
@@ -118,6 +121,32 @@ END
     equal "$(cat status)" 0
     equal "$(md5sum <shown)" "$(seq 1000000 | md5sum)"
     has_line "$(cat told)" "tprun: output is not saved any more: No space left on device"
+}
+
+no_manager() {
+    local pid
+    for pid in $(marked); do
+        [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != tprun-manager ] || return 1
+    done
+}
+
+@test "a full disk: what could not be saved is shown to its end by a terminal that takes its time" {
+    [ "$(id -u)" = 0 ] || skip "not root, who can mount"
+    mkdir -m 700 other
+    mount -t tmpfs -o size=1m,mode=700 none other || skip "no tmpfs here"
+    export TPRUN_RUNTIME_DIR=$PWD/other
+    # more than a socket takes, and less than what the manager may send before it is read
+    start "$TPRUN" --on-disconnect=continue sh -c "echo ready; $WAITS; seq 250000"
+    wait_for 10 lines_are out 1
+    kill -STOP "$job"
+    touch go
+    wait_for 20 no_manager # it has said its last word
+    sleep 0.3
+    kill -CONT "$job"
+    finish
+    [ "$status" = 0 ]
+    equal "$(md5sum <out)" "$({ echo ready; seq 250000; } | md5sum)"
+    equal "$(cat err)" "tprun: output is not saved any more: No space left on device"
 }
 
 @test "1 GiB of a detached program is saved in little memory, and the most recent of it is kept" {
