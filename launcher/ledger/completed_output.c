@@ -13,9 +13,11 @@
 
 #include "base/directory.h"
 #include "launcher/ledger/instance_private.h"
+#include "launcher/ledger/private_directory.h"
 
 #define OUTPUT_PLACE "saved"
 #define OUTPUT_NAME "output."
+#define OUTPUT_MOVED "moved"   /* a mark: it stays only for those who read it */
 #define OUTPUT_AGE (24 * 3600) /* seconds */
 #define OUTPUT_PIECE (16u << 20)
 
@@ -166,7 +168,66 @@ void completed_output_remove(int dir, const char *name)
 
 /* ---- moved ---- */
 
+/* Somebody reads the file, and so the others beside it. Nobody begins to until *lock is closed (-1: there is none). */
+static bool is_read(int dir, int *lock)
+{
+    *lock = dir < 0 ? -1 : openat(dir, COMPLETED_OUTPUT_FIRST, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    return *lock >= 0 && private_directory_lock_byte(*lock, COMPLETED_OUTPUT_READERS) < 0 &&
+           errno == EAGAIN;
+}
+
+/* What is linked to the state directory is the same file there. */
+static bool is_linked(int file)
+{
+    struct stat st;
+    return file >= 0 && fstat(file, &st) == 0 && st.st_nlink > 1;
+}
+
+/* True: it is read, and stays. */
+static bool remove_unless_read(int place, const char *id)
+{
+    int lock, dir = open_below(place, id);
+    bool stays = is_read(dir, &lock) && !is_linked(lock);
+    int mark = stays ? openat(dir, OUTPUT_MOVED, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (!stays)
+        directory_remove(place, id);
+    if (mark >= 0)
+        close(mark);
+    if (lock >= 0)
+        close(lock);
+    if (dir >= 0)
+        close(dir);
+    return stays;
+}
+
+static bool was_moved(int place, const char *id)
+{
+    int dir = open_below(place, id);
+    bool was = dir >= 0 && faccessat(dir, OUTPUT_MOVED, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (dir >= 0)
+        close(dir);
+    return was;
+}
+
 void completed_output_moved(struct instance *instance, const char *id)
+{
+    int place = open_place(instance);
+    if (place < 0)
+        return;
+    remove_unless_read(place, id);
+    close(place);
+}
+
+bool completed_output_is_read(struct instance *instance, const char *id)
+{
+    int place = open_place(instance);
+    bool read = place >= 0 && was_moved(place, id) && remove_unless_read(place, id);
+    if (place >= 0)
+        close(place);
+    return read;
+}
+
+void completed_output_drop(struct instance *instance, const char *id)
 {
     int place = open_place(instance);
     if (place < 0)
@@ -180,11 +241,16 @@ void completed_output_tidy(struct instance *instance)
     struct stat st;
     int place = open_place(instance);
     DIR *stream = place < 0 ? NULL : fdopendir(place);
-    for (const struct dirent *entry; stream && (entry = readdir(stream));)
-        if (entry->d_name[0] != '.' &&
-            fstatat(place, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            st.st_ctime + OUTPUT_AGE < time(NULL))
-            directory_remove(place, entry->d_name);
+    for (const struct dirent *entry; stream && (entry = readdir(stream));) {
+        const char *id = entry->d_name;
+        if (*id == '.')
+            continue;
+        if (was_moved(place, id))
+            remove_unless_read(place, id);
+        else if (fstatat(place, id, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                 st.st_ctime + OUTPUT_AGE < time(NULL))
+            directory_remove(place, id);
+    }
     if (stream)
         closedir(stream);
     else if (place >= 0)

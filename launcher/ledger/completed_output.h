@@ -12,6 +12,7 @@
 #include "launcher/ledger/instance_directory.h"
 
 #define COMPLETED_OUTPUT_FIRST "output.0"
+#define COMPLETED_OUTPUT_READERS 1 /* byte of it that those who read have locked (saved_output.h) */
 
 /* The open directory of a program, which gives it up, has some. */
 bool completed_output_is_in(int dir);
@@ -27,9 +28,14 @@ uint64_t completed_output_size(int dir, const char *name);
 /* Remove it from the directory of a context. */
 void completed_output_remove(int dir, const char *name);
 
-/* It is in the state directory. */
+/* It is in the state directory. Where that is a copy, on another file system, it stays here for as long as somebody
+ * reads it: who reads looks for its files by name. */
 void completed_output_moved(struct instance *instance, const char *id);
-/* Remove what nobody has moved for so long that its record is lost. */
+/* It has stayed for who reads it, and somebody still does; else it is removed. */
+bool completed_output_is_read(struct instance *instance, const char *id);
+/* Remove it, whoever reads it: there is no space. */
+void completed_output_drop(struct instance *instance, const char *id);
+/* Remove what stayed and nobody reads, and what nobody has moved for so long that its record is lost. */
 void completed_output_tidy(struct instance *instance);
 
 #endif

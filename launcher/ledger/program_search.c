@@ -565,6 +565,13 @@ struct program_record *found_program_record(const struct found_program *program,
     return record;
 }
 
+bool found_program_is_read(const struct found_program *program)
+{
+    struct instance *instance = program->where->instance;
+    return instance && program->place == PLACE_KEPT &&
+           completed_output_is_read(instance, program->id);
+}
+
 int found_program_remove(const struct found_program *program, struct error *err)
 {
     if (program->place == PLACE_KEPT)

@@ -65,6 +65,8 @@ char *found_program_file(const struct found_program *program, int file, size_t *
 int found_program_open(const struct found_program *program);
 /* Open a file of its saved output for reading, wherever that is by now; -1 with errno. */
 int found_program_open_output(const struct found_program *program, const char *name);
+/* Somebody reads its saved output where it was before it was copied to the state directory. */
+bool found_program_is_read(const struct found_program *program);
 /* Remove what is kept of a complete one. 0, or -1 with a sentence. */
 int found_program_remove(const struct found_program *program, struct error *err);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "launcher/ledger/completed_output.h"
 #include "launcher/tpctl/ask_manager.h"
 
 static int open_output(void *arg, const char *name)
@@ -45,8 +46,13 @@ struct saved_reader *tpctl_view_reader(const struct found_program *program, bool
     return NULL;
 }
 
+_Static_assert(SAVED_BYTE_READERS == COMPLETED_OUTPUT_READERS,
+               "one byte is locked by those who read");
+
 int tpctl_view_shut(const struct found_program *program)
 {
+    if (found_program_is_read(program))
+        return SAVED_IS_READ;
     return saved_output_shut(open_output, (void *)(uintptr_t)program);
 }
 

@@ -65,6 +65,7 @@ all_seen() {
         mv rest "$name.paths"
     done <<'END'
 instance turn ledger_open_lock(instance, "turn")
+instance saved/[0-9]+(\.[0-9]+)?/moved #define OUTPUT_MOVED "moved"
 instance programs/\.end-[0-9]+(\.[0-9]+)? #define CONTEXT_ENDING ".end-"
 state [A-Za-z0-9-]+@[^/@]+/\.new-[0-9]+(\.[0-9]+)?-[0-9a-f]+ #define STATE_DRAFT ".new-"
 state [A-Za-z0-9-]+@[^/@]+/\.new-index-[0-9]+ #define INDEX_DRAFT ".new-index-%ld"

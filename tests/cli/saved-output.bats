@@ -149,6 +149,53 @@ no_manager() {
     equal "$(cat err)" "tprun: output is not saved any more: No space left on device"
 }
 
+is_copied() { [ -e "$(SAVED "$1")/output.1" ]; }
+# shown_while_moved ID: its output is copied to the state directory, which is another file system, while somebody reads it.
+shown_while_moved() {
+    rm -f go
+    tprun -d --save-limit 64M sh -c "$WAITS; seq 3000000" >id
+    "$(dirname "$TPRUN")/tpctl" logs -f "$1" >shown 2>told 3>&- &
+    reader=$!
+    exec 9<shown
+    wait_for 10 eval 'readlink /proc/$reader/fd/* | grep -q /output.0'
+    touch go
+    TPCTL wait "$1"
+    wait_for 20 is_copied "$1"
+}
+
+@test "reap leaves what is being shown where it was copied to another file system, too" {
+    [ "$(id -u)" = 0 ] || skip "not root, who can mount"
+    mkdir -m 700 other
+    mount -t tmpfs -o mode=700 none other || skip "no tmpfs here"
+    export XDG_STATE_HOME=$PWD/other
+    local left reader
+    mkfifo shown
+    shown_while_moved 1
+    left=$(echo "$TPRUN_RUNTIME_DIR"/this-machine-*)/saved
+    run -4 --separate-stderr TPCTL reap 1
+    equal "$stderr" "tpctl: the output of program 1 is being shown by tpctl attach or logs: wait for its end"
+    run -0 --separate-stderr TPCTL reap --all
+    equal "$stderr" "tpctl: the output of program 1 is being shown by tpctl attach or logs: wait for its end"
+    equal "$(md5sum <&9)" "$(seq 3000000 | md5sum)"
+    wait "$reader"
+    equal "$(cat told)" ""
+    run -0 --separate-stderr TPCTL reap 1
+    equal "$(ls "$left")" ""
+    run -3 TPCTL logs 1
+    # what stayed for who reads it goes with the next that is moved
+    shown_while_moved 2
+    [ -e "$left/2/moved" ]
+    TPCTL logs 2 | tail -n 1 | grep -qx 3000000
+    md5sum <&9 >sum
+    exec 9<&-
+    wait "$reader"
+    equal "$(cat sum)" "$(seq 3000000 | md5sum)"
+    tprun -d true >id
+    TPCTL wait 3
+    wait_for 10 test ! -e "$left/2"
+    TPCTL logs 2 | head -n 1 | grep -qx 1
+}
+
 @test "1 GiB of a detached program is saved in little memory, and the most recent of it is kept" {
     need_plain_build "memory is another"
     # shellcheck disable=SC2016 # for the task's shell
