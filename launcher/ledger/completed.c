@@ -106,6 +106,17 @@ static bool append_record(struct instance *instance, const struct buf *record)
     return good;
 }
 
+static bool no_space(int why)
+{
+    return why == ENOSPC || why == EDQUOT;
+}
+
+/* Full, or others have the file locked. */
+bool completed_may_later(int why)
+{
+    return no_space(why) || why == EAGAIN || why == EINTR;
+}
+
 bool completed_append(struct instance *instance, const char *id, int dir)
 {
     const char *keep = getenv("TPRUN_KEEP");
@@ -129,10 +140,9 @@ bool completed_append(struct instance *instance, const char *id, int dir)
     if (good && has_log) {
         struct buf record = BUF_INIT;
         good = context_record_make(&record, id, dir, &bytes) && append_record(instance, &record);
-        if (!good && is_large) { /* it may be what fills the disk */
-            int why = errno;
-            completed_output_moved(instance, id);
-            good = why == ENOSPC && append_record(instance, &record);
+        if (!good && is_large && no_space(errno)) { /* it may be what fills the disk */
+            completed_output_drop(instance, id);
+            good = append_record(instance, &record);
         }
         buf_free(&record);
     }

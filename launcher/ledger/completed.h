@@ -25,6 +25,8 @@
  * "lost". False: it cannot be appended, errno says why. A directory without a log has nothing to keep, and with
  * TPRUN_KEEP=0 in the environment nothing is kept. */
 bool completed_append(struct instance *instance, const char *id, int dir);
+/* It failed for a reason (errno) that passes: the directory has to stay, and it is tried again later. */
+bool completed_may_later(int why);
 
 /* All that there is now, appended to `out`. 0, or -1 with a sentence; no file is no record. */
 int completed_read(struct instance *instance, struct buf *out, struct error *err);

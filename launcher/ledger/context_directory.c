@@ -59,15 +59,15 @@ static bool context_is_draft(const char *name)
     return false;
 }
 
-/* What is to be kept of it is. False with errno: the disk is full, and it has to stay. What cannot be kept for other
- * reasons is lost: nothing waits for it. */
+/* What is to be kept of it is. False with errno: that cannot be now, and it has to stay. What cannot be kept for reasons
+ * that do not pass is lost: nothing waits for it. */
 static bool context_keep(struct instance *instance, const char *id, const char *name,
                          bool *has_output)
 {
     int fd = openat(instance->programs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     *has_output = fd >= 0 && completed_output_is_in(fd);
     bool good = fd < 0 || completed_append(instance, id, fd);
-    bool stays = !good && (errno == ENOSPC || errno == EDQUOT);
+    bool stays = !good && completed_may_later(errno);
     int why = errno;
     if (fd >= 0)
         close(fd);
@@ -140,7 +140,8 @@ static void context_tell(const struct instance *instance, const char *id,
 {
     struct error why = ERROR_INIT;
     error_set(&why, "%s: what is known of program %s cannot be kept yet: %s", instance->path, id,
-              strerror(errno));
+              errno == EAGAIN ? "another process has locked the file of those that are complete"
+                              : strerror(errno));
     stays(arg, id, &why);
     error_clear(&why);
 }

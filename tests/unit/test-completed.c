@@ -2,14 +2,18 @@
 #include "tests/unit/instance-world.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "launcher/ledger/claim.h"
 #include "launcher/ledger/completed.h"
+#include "launcher/ledger/context_directory.h"
 #include "launcher/ledger/event_log.h"
+#include "launcher/ledger/private_directory.h"
 #include "launcher/ledger/state_directory.h"
 
 static int make_states(void **state)
@@ -347,6 +351,81 @@ static void test_a_state_directory_that_cannot_be_harms_nothing(void **state)
     instance_close(instance);
 }
 
+/* ---- what cannot be appended ---- */
+
+static int write_error; /* of the next calls, so many */
+static int write_errors;
+
+/* In place of the C library's. */
+ssize_t write(int fd, const void *bytes, size_t len)
+{
+    if (write_errors > 0) {
+        write_errors--;
+        errno = write_error;
+        return -1;
+    }
+    return syscall(SYS_write, fd, bytes, len);
+}
+
+/* A program that has saved this much output. */
+static struct ledger_entry *new_saving(struct instance *instance, off_t size)
+{
+    struct ledger_entry *entry =
+        new_logged(instance, (const char *const[]){"new", "complete", NULL});
+    int fd = openat(entry_dir(entry), "output.0", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(ftruncate(fd, size), 0);
+    close(fd);
+    return entry;
+}
+
+static void expect_output(struct instance *instance, const char *id, bool want)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/saved/%s/output.0", instance_path(instance), id);
+    assert_int_equal(access(path, F_OK) == 0, want);
+}
+
+static void test_a_quota_that_is_used_up_is_as_a_full_disk(void **state)
+{
+    static const int errors[] = {ENOSPC, EDQUOT};
+    struct instance *instance = open_test_instance();
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct ledger_entry *entry = new_saving(instance, 100);
+        write_error = errors[i];
+        write_errors = 1;
+        entry_end(entry); /* what is small stays, and the record comes later */
+        assert_int_equal(write_errors, 0);
+        assert_true(ledger_finish_contexts(instance, NULL, NULL));
+        expect_output(instance, i ? "3" : "1", true);
+        entry = new_saving(instance, 1 << 20);
+        write_errors = 1;
+        entry_end(entry); /* what is large goes, and makes space for the record */
+        expect_output(instance, i ? "4" : "2", false);
+    }
+    expect_waiting(instance, "1:new complete ;2:new complete ;3:new complete ;4:new complete ;");
+    instance_close(instance);
+}
+
+static void test_a_file_that_others_have_locked_costs_neither_a_record_nor_output(void **state)
+{
+    struct instance *instance = open_test_instance();
+    char path[256];
+    (void)state;
+    end_logged(instance);
+    snprintf(path, sizeof(path), "%s/completed", instance_path(instance));
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(private_directory_lock_byte(fd, 0), 0);
+    entry_end(new_saving(instance, 1 << 20));
+    expect_waiting(instance, "1:new complete ;");
+    expect_output(instance, "2", true);
+    close(fd);
+    assert_true(ledger_finish_contexts(instance, NULL, NULL));
+    expect_waiting(instance, "1:new complete ;2:new complete ;");
+    expect_output(instance, "2", true);
+    instance_close(instance);
+}
+
 #define IN_A_STATE(test) cmocka_unit_test_setup_teardown(test, make_states, end_world)
 
 int main(void)
@@ -361,6 +440,8 @@ int main(void)
         IN_A_STATE(test_root_makes_nothing_in_the_home_of_another),
         IN_A_STATE(test_what_stays_is_due_again_only_when_as_much_has_come),
         IN_A_STATE(test_a_state_directory_that_cannot_be_harms_nothing),
+        IN_A_STATE(test_a_quota_that_is_used_up_is_as_a_full_disk),
+        IN_A_STATE(test_a_file_that_others_have_locked_costs_neither_a_record_nor_output),
     };
     (void)spec_on;
     return cmocka_run_group_tests(tests, NULL, NULL);
