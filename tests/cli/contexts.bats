@@ -103,24 +103,6 @@ LIFE="new pending alloc starting launch tasks-started running tasks-ended finish
 slowed() {
     local paths mover
     mapfile -t paths < <(find "$XDG_STATE_HOME" -printf '-P\n%p\n')
-    # shellcheck disable=SC2016 # for the other shell
-    strace -f -y -qq -o trace "${paths[@]}" -P "$(dirname "$TPRUN")/tpmove" -e trace=%file,%desc -e "$delay" \
-        bash -c 'begin=${EPOCHREALTIME/./}; "$@" && echo $(((${EPOCHREALTIME/./} - begin) / 1000)) >ms' - "$@" ||
-        skip "strace may not trace here"
-    ms=$(<ms)
-    mover=$(sed -n 's/^\([0-9]*\) *execve("[^"]*tpmove".*/\1/p' trace)
-    [ -n "$mover" ]
-    grep -q "^$mover .*$XDG_STATE_HOME" trace
-    equal "$(grep -v "^$mover " trace | grep -v execve | grep -F "$XDG_STATE_HOME")" ""
-    equal "$(grep "wait.*$mover" trace)" ""
-    grep -q "^$mover .*chdir(\"/\") *= 0" trace
-}
-
-# slowed COMMAND...: with what $delay does to each operation on the state directory and all that is in it; sets $ms, and
-# $operations: how many of them somebody waits for, which nobody does for tpmove.
-slowed() {
-    local paths mover
-    mapfile -t paths < <(find "$XDG_STATE_HOME" -printf '-P\n%p\n')
     ms=$(date +%s%N)
     strace -f -y -qq -o trace "${paths[@]}" -P "$(dirname "$TPRUN")/tpmove" -e trace=%file,%desc -e "$delay" "$@" ||
         skip "strace may not trace here"
