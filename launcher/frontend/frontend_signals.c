@@ -6,8 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TWICE 1.0  /* s within which a second SIGINT or SIGTERM ends it all at once */
-#define CHOICE 0.5 /* s that the SIGINT of Ctrl-C is held back for the Ctrl-Z that may follow */
+#define TWICE 1.0     /* s within which a second SIGINT or SIGTERM ends it all at once */
+#define CHOICE 0.5    /* s that the SIGINT of Ctrl-C is held back for the Ctrl-Z that may follow */
+#define TOGETHER 0.02 /* s between keys that the terminal shows before anything is written */
 #define HANG_UP_GRACE 1.0 /* s that tasks have when the terminal of rank 0 was closed, at most */
 
 /* What reaches every task; a signal that was ignored when tprun started stays so. */
@@ -20,6 +21,13 @@ static bool is_recent(const struct frontend *front)
 {
     double since = ev_now(front->loop) - front->interrupted;
     return since >= 0 && since < TWICE;
+}
+
+/* Ctrl-Z that leaves the program to itself, and that the terminal shows on a line of its own. */
+static bool is_leaving_alone(const struct frontend *front, int number)
+{
+    return number == SIGTSTP && front->interrupter == SIGINT && is_recent(front) &&
+           ev_now(front->loop) - front->interrupted > TOGETHER;
 }
 
 /* True when it is the second of its kind within a second: the end, at once. */
@@ -134,8 +142,9 @@ static void on_signal(void *arg, int number, const char *sender, bool from_termi
     struct frame frame = {
         .type = FRAME_SIGNAL, .flags = (uint16_t)number, .bytes = sender, .len = strlen(sender)};
     bool ends = number != SIGTSTP && number != SIGCONT && number != SIGWINCH;
-    if (from_terminal && ends && isatty(STDERR_FILENO))
-        output_break(front->output); /* the terminal's ^C stands there */
+    bool shown = ends || is_leaving_alone(front, number);
+    if (from_terminal && shown && isatty(STDERR_FILENO))
+        output_break(front->output); /* the terminal's ^C or ^Z stands there */
     if (take_keys(front, number, from_terminal))
         return;
     if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)

@@ -53,6 +53,67 @@ page_holds() {
     page_holds "$ROOT/man/tprun-spec.5" 6
 }
 
+# The text as a pattern: numbers, the host and sets of processors are others each time.
+pattern_of() {
+    sed 's/[][\.*^$()+?{}|]/\\&/g; s/[0-9][0-9]*/[0-9]+/g; s/\bvm\b/[^ ]+/g; s/  *[[]0-9[]]+-[[]0-9[]]+  */ [0-9,-]+ /g; s/  */ +/g'
+}
+# answer COMMAND: what it says, of tpctl attach with the keys that the page shows.
+answer() {
+    case $1 in
+    "tpctl attach"*)
+        rm -f keys typescript
+        mkfifo keys
+        timeout 60 script -qefc "$1" typescript <keys >/dev/null 3>&- &
+        exec 8>keys
+        wait_for 20 in_typescript 'rank [01]: step' 4
+        printf '\003' >&8
+        wait_for 5 in_typescript 'again within' 1
+        printf '\032' >&8
+        wait "$!" || true
+        exec 8>&-
+        sed '/^Script /d; s/\r//g' typescript | grep .
+        ;;
+    "tpctl logs"*"| tail"*)
+        wait_for 20 eval '[ "$(tpctl logs 1 --ranks 1 | sed -n "/told/,\$p" | wc -l)" = 3 ]'
+        eval "$1"
+        ;;
+    *) eval "$1" 2>&1 </dev/null ;;
+    esac
+}
+
+@test "the session of tpctl(1), from a start to the last that is known, goes as the page shows" {
+    local line said pattern command="" count=0
+    command -v script >/dev/null || skip "no script here"
+    unset TPRUN_OPTIONS
+    need_cores 2
+    PATH=${TPRUN%/*}:$PATH
+    # shellcheck disable=SC2016 # for the program
+    printf '%s\n' '#!/bin/bash' 'trap "echo rank \$TPRUN_RANK: told" USR1' \
+        'for ((i = 0; ; i++)); do echo "rank $TPRUN_RANK: step $i"; sleep 0.3; done' >app
+    chmod +x app
+    compare() {
+        [ -n "$command" ] || return 0
+        answer "$command" >got
+        pattern_of <expected >patterns
+        equal "$(wc -l <got)" "$(wc -l <expected)" || { echo "$command:"; cat got; return 1; }
+        while IFS= read -r said <&5 && IFS= read -r pattern <&6; do
+            grep -qxE -e "$pattern" <<<"$said" || { echo "$command: \"$said\" is not as the page shows: $pattern"; return 1; }
+        done 5<got 6<patterns
+        count=$((count + 1))
+    }
+    while IFS= read -r line <&4; do
+        if [[ $line = '$ '* ]]; then
+            compare
+            command=${line#'$ '}
+            : >expected
+        else
+            printf '%s\n' "$line" >>expected
+        fi
+    done 4< <(examples "$ROOT/man/tpctl.1" | sed -n '/^\$ tprun --detach/,/^\$ tpctl reap/p')
+    compare
+    equal "$count" 9
+}
+
 # The command lines of a page that stand by themselves, whole.
 commands_of() { # PAGE
     sed -n 's/^\.Dl *//p' "$1" | sed 's/^"\(.*\)"$/\1/; s/\\&//g; s/\\e$/\\/' |
