@@ -84,6 +84,35 @@ until_runs() { wait_for 5 eval "[ \"\$(tpctl list --format=json | jq -r '.progra
     equal "$(states -a)" $'1 complete 0\n2 complete 0'
 }
 
+@test "a program whose tasks take long to start is starting, and running once they all have" {
+    need_plain_build "another library cannot come first"
+    cat >slow.c <<'END'
+#include <sys/syscall.h>
+#include <unistd.h>
+int execve(const char *path, char *const *argv, char *const *envp)
+{
+    while (access("start", F_OK) < 0)
+        usleep(10000);
+    return (int)syscall(SYS_execve, path, argv, envp);
+}
+END
+    "${CC:-cc}" -shared -fPIC -o slow.so slow.c
+    LD_PRELOAD=$PWD/slow.so start "$TPRUN" -n 2 sh -c 'until [ -e go ]; do sleep 0.05; done'
+    wait_for 10 eval '[ "$(states)" = "1 starting null" ]'
+    run -0 tpctl list
+    [[ ${lines[1]} =~ ^\ *1\ starting\ +-\ +2\ +1\  ]]
+    run -0 tpctl info 1
+    grep -qx 'state      starting' <<<"$output"
+    tpctl wait --for starting 1
+    run -124 tpctl wait --for running --timeout 0.2 1
+    touch start
+    tpctl wait --for running 1
+    equal "$(states)" "1 running null"
+    touch go
+    finish
+    equal "$(states -a)" "1 complete 0"
+}
+
 @test "the spec that is kept of a program gives the same layout again" {
     local places='[.tasks[] | [.rank, .app, .cpus]]' kept
     tprun -n 2 --map-by core --bind-to core --order sequential true : -n 1 --bind-to none true
