@@ -50,6 +50,7 @@ liblauncher_a_SOURCES = \
     launcher/ledger/context_directory.c launcher/ledger/context_directory.h \
     launcher/ledger/context_files.c launcher/ledger/context_files.h \
     launcher/ledger/context_record.c launcher/ledger/context_record.h \
+    launcher/ledger/empty_programs.c launcher/ledger/empty_programs.h \
     launcher/ledger/event_log.c launcher/ledger/event_log.h \
     launcher/ledger/instance_directory.c launcher/ledger/instance_directory.h \
     launcher/ledger/instance_lock.c launcher/ledger/instance_lock.h \
@@ -284,6 +285,7 @@ tpctl_SOURCES = \
     launcher/tpctl/tpctl_info.c \
     launcher/tpctl/tpctl_list.c \
     launcher/tpctl/tpctl_logs.c \
+    launcher/tpctl/tpctl_new.c \
     launcher/tpctl/tpctl_options.c \
     launcher/tpctl/tpctl_programs.c \
     launcher/tpctl/tpctl_ps.c \

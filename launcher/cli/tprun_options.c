@@ -12,6 +12,7 @@
 #include "base/duration.h"
 #include "base/mem.h"
 #include "base/string_list.h"
+#include "base/text.h"
 #include "launcher/cli/batch_script.h"
 #include "launcher/cli/command_line.h"
 #include "launcher/cli/option_hints.h"
@@ -23,6 +24,12 @@
 #include "launcher/spec/spec_check.h"
 
 #define TYPED "command line" /* the origin of what was typed */
+
+enum words_kind {
+    WORDS_RUN,
+    WORDS_BATCH, /* the program is a script, which may have options of its own */
+    WORDS_EMPTY  /* there is no program */
+};
 
 /* One place where options were said: a line of a file, TPRUN_OPTIONS, or the command line. */
 struct options_layer {
@@ -117,18 +124,26 @@ static int options_add_part(const struct options_layer *typed, size_t index,
     return options_apply(typed, from, 0, target, err);
 }
 
-static int options_check_part(const struct spec *spec, size_t index, struct error *err)
+static int options_check_program(const struct spec *spec, size_t index, struct error *err)
 {
-    const struct spec_part *part = &spec->parts[index];
-    const char *program = part->argv[0];
-    if (!spec->dry_run && program && !program[0])
+    const char *program = spec->parts[index].argv[0];
+    if (program && !program[0])
         return error_set(err, "no program to run: its name is empty");
-    if (!spec->dry_run && !program && spec->nparts > 1)
+    if (!program && spec->nparts > 1)
         return error_set(err, "no program to run in part %zu: write one on each side of a \":\"",
                          index + 1);
-    if (!spec->dry_run && !program)
+    if (!program)
         return error_set(err, "no program to run: write it after the options, as in "
                               "\"tprun -n 4 ./app\"");
+    return 0;
+}
+
+static int options_check_part(const struct spec *spec, enum words_kind kind, size_t index,
+                              struct error *err)
+{
+    const struct spec_part *part = &spec->parts[index];
+    if (!spec->dry_run && kind != WORDS_EMPTY && options_check_program(spec, index, err) < 0)
+        return -1;
     struct layout_part layout = spec_part_layout(part);
     struct rankfile *rankfile = NULL;
     int rc = spec_part_rankfile(part, &rankfile, err);
@@ -191,12 +206,12 @@ static int options_check_detach(const struct spec *spec, struct error *err)
 }
 
 /* What no option can know alone. */
-static int options_check(const struct spec *spec, struct error *err)
+static int options_check(const struct spec *spec, enum words_kind kind, struct error *err)
 {
     uint64_t ntasks = 0;
     for (size_t i = 0; i < spec->nparts; i++) {
         ntasks += spec->parts[i].ntasks;
-        if (options_check_part(spec, i, err) < 0)
+        if (options_check_part(spec, kind, i, err) < 0)
             return -1;
     }
     if (ntasks > PROGRAM_MAX_TASKS)
@@ -304,20 +319,38 @@ static int name_origin(const struct spec *spec, struct error *err)
     return -1;
 }
 
+/* Of an empty program's command line. */
+static int refuse_empty_words(const struct command *command, const char *spec_file,
+                              struct error *err)
+{
+    const struct command_part *first = &command->parts[0];
+    if (first->nwords)
+        return error_set(err, "%s: an empty program has options and no program to run yet",
+                         excerpt(first->words[0], strlen(first->words[0])).text);
+    if (command->nparts > 1)
+        return error_set(err, "\":\": an empty program has no parts");
+    if (spec_file)
+        return error_set(err, "--spec %s says what to run: an empty program runs nothing yet",
+                         spec_file);
+    return 0;
+}
+
 static int options_fill(const struct options_layer *typed, const struct options_before *before,
-                        struct spec *spec, struct error *err)
+                        enum words_kind kind, struct spec *spec, struct error *err)
 {
     struct option_target target = {.spec = spec, .action = OPTIONS_RUN};
     const struct command_part *first = &typed->command.parts[0];
     for (size_t i = 0; i < first->noptions; i++)
         if (first->options[i].option->apply == option_set_spec_file)
             target.file = first->options[i].value;
+    if (kind == WORDS_EMPTY && refuse_empty_words(&typed->command, target.file, err) < 0)
+        return -1;
     int rc = target.file ? options_with_spec(typed, &target, err)
                          : options_without_spec(typed, before, &target, err);
     if (rc < 0 || options_from_mpiexec(first, before, spec, err) < 0)
         return -1;
     spec->input_stays &= spec_saves(spec);
-    return options_check(spec, err) < 0 ? name_origin(spec, err) : target.action;
+    return options_check(spec, kind, err) < 0 ? name_origin(spec, err) : target.action;
 }
 
 /* The part's program is the script, and its options come before those that were typed. */
@@ -363,17 +396,18 @@ static void options_free_before(struct options_before *before)
     option_defaults_clear(&before->defaults);
 }
 
-static int parse_words(char *const *words, bool batch, struct spec *spec, struct error *err)
+static int parse_words(char *const *words, enum words_kind kind, struct spec *spec,
+                       struct error *err)
 {
     struct options_layer typed = {0};
     struct options_before before = {0};
-    struct command *script = batch ? &typed.command : NULL;
+    struct command *script = kind == WORDS_BATCH ? &typed.command : NULL;
     char **script_words = NULL;
     int action = command_scan(words, true, &typed.command, err);
     if (action == 0 && typed.command.action == OPTIONS_RUN)
         action = options_read_before(&before, script, &script_words, err) < 0
                      ? -1
-                     : options_fill(&typed, &before, spec, err);
+                     : options_fill(&typed, &before, kind, spec, err);
     else if (action == 0)
         action = typed.command.action;
     if (action < 0 && err)
@@ -386,11 +420,37 @@ static int parse_words(char *const *words, bool batch, struct spec *spec, struct
 
 int options_parse(int argc, char *const argv[], struct spec *spec, struct error *err)
 {
-    return parse_words(argv + (argc > 0), false, spec, err);
+    return parse_words(argv + (argc > 0), WORDS_RUN, spec, err);
 }
 
 int options_parse_batch(int argc, char *const argv[], struct spec *spec, struct error *err)
 {
     spec->initial_program = true;
-    return parse_words(argv + (argc > 0), true, spec, err);
+    return parse_words(argv + (argc > 0), WORDS_BATCH, spec, err);
+}
+
+static bool is_stdin(const char *file)
+{
+    return file && strcmp(file, "-") == 0;
+}
+
+int options_parse_empty(char *const words[], struct spec *spec, struct error *err)
+{
+    int action = parse_words(words, WORDS_EMPTY, spec, err);
+    if (action < 0)
+        return -1;
+    if (is_stdin(spec->resources) || is_stdin(spec->on))
+        return error_usage(err,
+                           "%s - reads the standard input, which is not here later: name a file",
+                           is_stdin(spec->resources) ? "-R" : "--on");
+    if (action == OPTIONS_RUN && !spec->dry_run)
+        return 0;
+    return error_usage(err,
+                       "an empty program is made: nothing is shown, checked or printed of it "
+                       "(leave out %s)",
+                       spec->dry_run                  ? "--dry-run"
+                       : action == OPTIONS_PRINT_SPEC ? "--print-spec"
+                       : action == OPTIONS_CHECK      ? "--check"
+                       : action == OPTIONS_VERSION    ? "--version"
+                                                      : "--help");
 }

@@ -17,5 +17,7 @@
 int options_parse(int argc, char *const argv[], struct spec *spec, struct error *err);
 /* The same for tpbatch, whose program is an instance's initial one: see batch_script.h. */
 int options_parse_batch(int argc, char *const argv[], struct spec *spec, struct error *err);
+/* Options of an empty program, which is given one to run later: tpctl new. 0, or -1 with a sentence of the same kind. */
+int options_parse_empty(char *const words[], struct spec *spec, struct error *err);
 
 #endif

@@ -48,6 +48,8 @@ struct method {
 };
 
 #define METHOD_ANY ((size_t)-1) /* operands, at most */
+#define METHOD_ALL                                                                                 \
+    ((size_t)-2) /* all words behind its name are operands, options too: it reads them itself */
 
 struct method_option {
     const char *name;

@@ -192,11 +192,14 @@ int method_scan(const struct method_program *program, char *const *words, struct
         const char *word = words[at];
         if (at == before)
             continue;
-        if (options && asks_for_help(word)) {
+        bool whole = call->method->most == METHOD_ALL && at > before;
+        if (options && asks_for_help(word) && (!whole || at == before + 1)) {
             add_given(call, program->help, NULL);
             return 0;
         }
-        if (options && strcmp(word, "--") == 0)
+        if (whole)
+            call->words[call->nwords++] = word;
+        else if (options && strcmp(word, "--") == 0)
             options = false;
         else if (!options || word[0] != '-' || !word[1])
             call->words[call->nwords++] = word;

@@ -17,6 +17,7 @@
 #include "launcher/ledger/completed.h"
 #include "launcher/ledger/completed_output.h"
 #include "launcher/ledger/context_directory.h"
+#include "launcher/ledger/empty_programs.h"
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
@@ -31,13 +32,15 @@ enum place {
     PLACE_KEPT,    /* in the state directory */
     PLACE_WAITING, /* a record that is to be moved there */
     PLACE_ENDING,  /* a directory of its instance, for the record of which there is no space */
-    PLACE_LIVE     /* a directory of its instance */
+    PLACE_LIVE,    /* a directory of its instance */
+    PLACE_EMPTY    /* in the state directory, with those that are empty */
 };
 
 struct searched { /* an instance */
     char *name, *identity;
     struct instance *instance; /* NULL: there is none in the file system */
     int state;                 /* its part of the state directory; -1: there is none */
+    int empty;                 /* of that, those that are empty; -1 */
     struct state_index *index; /* of that; NULL: not all of it is wanted */
     struct buf waiting;
     size_t nprograms;
@@ -77,8 +80,8 @@ static struct searched *search_named(struct program_search *search, const char *
         if (strcmp(search->searched[i]->name, name) == 0)
             return search->searched[i];
     struct searched *where = mem_alloc(sizeof(*where));
-    *where =
-        (struct searched){.name = mem_copy_text(name), .identity = mem_copy_text(""), .state = -1};
+    *where = (struct searched){
+        .name = mem_copy_text(name), .identity = mem_copy_text(""), .state = -1, .empty = -1};
     search->searched = array_grow(search->searched, search->nsearched, sizeof(*search->searched));
     search->searched[search->nsearched++] = where;
     return where;
@@ -185,6 +188,25 @@ static void add_kept(void *arg, const char *name, uint64_t inode)
     program->line = state_index_find(adding->where->index, name, inode);
 }
 
+static void add_empty(void *arg, const char *name, uint64_t inode)
+{
+    const struct adding *adding = arg;
+    (void)inode;
+    add_found(adding->search, adding->where, name, PLACE_EMPTY, NULL);
+}
+
+static void search_empty(struct program_search *search, struct searched *where)
+{
+    struct adding adding = {search, where};
+    struct error err = ERROR_INIT;
+    where->empty = state_directory_open_empty(where->state, false, &err);
+    warn(search, &err);
+    if (where->empty < 0)
+        return;
+    empty_programs_finish(where->state, where->empty);
+    state_directory_each(where->empty, add_empty, &adding);
+}
+
 static void search_in(struct program_search *search, struct searched *where)
 {
     struct error err = ERROR_INIT;
@@ -195,6 +217,8 @@ static void search_in(struct program_search *search, struct searched *where)
     }
     where->state = state_directory_open(where->name, false, &err);
     warn(search, &err);
+    if (where->state >= 0)
+        search_empty(search, where);
 }
 
 /* ---- order ---- */
@@ -217,7 +241,7 @@ static void free_found(struct found_program *program)
     free(program);
 }
 
-/* One that ended while it was looked for is found in two places: what is over counts. */
+/* One that ended, or is empty no more, while it was looked for is found in two places: what came last counts. */
 static void sort_programs(struct program_search *search)
 {
     size_t kept = 0;
@@ -292,6 +316,8 @@ void program_search_free(struct program_search *search)
         state_index_close(where->index);
         if (where->state >= 0)
             close(where->state);
+        if (where->empty >= 0)
+            close(where->empty);
         instance_close(where->instance);
         buf_free(&where->waiting);
         free(where->identity);
@@ -409,7 +435,12 @@ const char *found_program_instance_path(const struct found_program *program)
 
 bool found_program_is_live(const struct found_program *program)
 {
-    return program->place == PLACE_LIVE;
+    return program->place == PLACE_LIVE || program->place == PLACE_EMPTY;
+}
+
+bool found_program_is_empty(const struct found_program *program)
+{
+    return program->place == PLACE_EMPTY;
 }
 
 bool found_program_lives(const struct found_program *program)
@@ -451,8 +482,10 @@ int found_program_open(const struct found_program *program)
     char name[64];
     snprintf(name, sizeof(name), "%s%s", program->place == PLACE_ENDING ? CONTEXT_ENDING : "",
              program->id);
-    return openat(program->place == PLACE_KEPT ? where->state : where->instance->programs, name,
-                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int dir = program->place == PLACE_KEPT    ? where->state
+              : program->place == PLACE_EMPTY ? where->empty
+                                              : where->instance->programs;
+    return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static int open_file_below(int dir, const char *name)
@@ -518,7 +551,8 @@ static char *log_path(const struct found_program *program)
         return mem_format("%s/programs/%s%s/%s", program->where->instance->path,
                           ends ? CONTEXT_ENDING : "", program->id, name);
     char *instance = state_directory_instance_path(program->where->name);
-    char *path = mem_format("%s/%s/%s", instance ? instance : "", program->id, name);
+    char *path = mem_format("%s/%s%s/%s", instance ? instance : "",
+                            program->place == PLACE_EMPTY ? "empty/" : "", program->id, name);
     free(instance);
     return path;
 }
@@ -556,13 +590,20 @@ struct program_record *found_program_record(const struct found_program *program,
     }
     record = program_record_read(text ? text : "", len, with_tasks);
     free(text);
-    if (program->place != PLACE_LIVE && record->state != RECORD_COMPLETE) {
+    if (!found_program_is_live(program) && record->state != RECORD_COMPLETE) {
         record->state = RECORD_COMPLETE;
         record->is_lost = true;
     }
     if (program->place == PLACE_KEPT && program->where->index && program->inode)
         state_index_add(program->where->index, program->id, program->inode, record);
     return record;
+}
+
+int found_program_end_empty(const struct found_program *program, int status, const char *reason,
+                            struct error *err)
+{
+    int rc = empty_program_end(program->where->state, program->id, status, reason, err);
+    return rc < 0 ? error_prefix(err, "program %s", program->id) : 0;
 }
 
 bool found_program_is_read(const struct found_program *program)
@@ -576,7 +617,7 @@ int found_program_remove(const struct found_program *program, struct error *err)
 {
     if (program->place == PLACE_KEPT)
         return state_directory_remove(program->where->state, program->id, err);
-    if (program->place == PLACE_LIVE)
+    if (found_program_is_live(program))
         return error_set(err, "program %s is not over", program->id);
     return error_set(err, "program %s cannot be removed before it is moved to the state directory",
                      program->id);

@@ -1,5 +1,5 @@
 /*
- * program_search - the programs of this user: those that run on this machine, and those that are over.
+ * program_search - the programs of this user: those that run on this machine, are empty, or are over.
  *
  * They are found in the instances, whose records of complete programs are moved to the state directory first, and
  * in that. It works when no process lives: a program whose manager is gone is taken for lost.
@@ -47,8 +47,11 @@ const char *found_program_instance(const struct found_program *program); /* its 
 const char *found_program_identity(const struct found_program *program);
 /* Of its instance in the file system; NULL: only what is kept of it is there. Borrowed. */
 const char *found_program_instance_path(const struct found_program *program);
-bool found_program_is_live(const struct found_program *program); /* when it was looked for */
-bool found_program_lives(const struct found_program *program);   /* now */
+bool found_program_is_live(
+    const struct found_program *program); /* not over, when it was looked for */
+bool found_program_is_empty(
+    const struct found_program *program); /* no process of it lives (empty_programs.h) */
+bool found_program_lives(const struct found_program *program); /* now: some process does */
 
 /* The number of the innermost program that a live one is a task of. 0, or -1 with a sentence: it is a task of none, or
  * of one of an instance that is not here. */
@@ -61,10 +64,13 @@ struct program_record *found_program_record(const struct found_program *program,
                                             struct error *err);
 /* A file of its context, of CONTEXT_SPEC and so on. Caller frees; NULL: there is none. A zero byte follows. */
 char *found_program_file(const struct found_program *program, int file, size_t *len);
-/* The directory of a live program, or of one in the state directory; -1: there is none. Caller closes. */
+/* The directory of a program that lives, or is in the state directory; -1: there is none. Caller closes. */
 int found_program_open(const struct found_program *program);
 /* Open a file of its saved output for reading, wherever that is by now; -1 with errno. */
 int found_program_open_output(const struct found_program *program, const char *name);
+/* An empty one is complete, for this reason (a line). 0, or -1 with a sentence. */
+int found_program_end_empty(const struct found_program *program, int status, const char *reason,
+                            struct error *err);
 /* Somebody reads its saved output where it was before it was copied to the state directory. */
 bool found_program_is_read(const struct found_program *program);
 /* Remove what is kept of a complete one. 0, or -1 with a sentence. */

@@ -26,6 +26,7 @@
 #define STATE_SAME 99                 /* contexts of one number */
 #define STATE_LIMITED ".limited"      /* its time is when instances were last looked through */
 #define STATE_LIMIT_PAUSE (24 * 3600) /* seconds between that */
+#define STATE_EMPTY "empty"
 #define STATE_DRAFT ".new-"
 #define STATE_DRAFT_AGE (24 * 3600) /* seconds after which nobody writes it any more */
 
@@ -119,6 +120,13 @@ int state_directory_open(const char *instance, bool make, struct error *err)
     return fd;
 }
 
+int state_directory_open_empty(int state, bool make, struct error *err)
+{
+    struct stat st;
+    bool there = make || fstatat(state, STATE_EMPTY, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    return there ? private_directory_open_private(state, STATE_EMPTY, STATE_EMPTY, err) : -1;
+}
+
 /* ---- contexts ---- */
 
 static bool is_context_name(const char *name, uint64_t *number)
@@ -186,7 +194,12 @@ static void keep_highest(void *arg, const char *name, uint64_t inode)
 uint64_t state_directory_highest(int state)
 {
     uint64_t highest = 0;
+    int empty = state_directory_open_empty(state, false, NULL);
     state_directory_each(state, keep_highest, &highest);
+    if (empty >= 0) {
+        state_directory_each(empty, keep_highest, &highest);
+        close(empty);
+    }
     return highest;
 }
 
@@ -302,6 +315,12 @@ static bool is_draft(const char *name)
     return strncmp(name, STATE_DRAFT, strlen(STATE_DRAFT)) == 0;
 }
 
+static bool is_context(const char *name)
+{
+    uint64_t number;
+    return is_context_name(name, &number);
+}
+
 static bool is_instance(const char *name)
 {
     return *name != '.' && strchr(name, '@');
@@ -323,7 +342,7 @@ static void remove_older(int dir, bool (*is_one)(const char *name), int age)
 }
 
 /* An instance to which nothing was added, of a batch job for instance, holds what is older; a draft that is, who
- * wrote it was killed. Once a day, for there may be many. */
+ * wrote it was killed. Programs that are empty go with age as the others do. Once a day, for there may be many. */
 static void remove_instances(int state)
 {
     struct stat st;
@@ -338,6 +357,12 @@ static void remove_instances(int state)
         close(mark);
         remove_older(top, is_instance, STATE_MAX_AGE);
         remove_older(state, is_draft, STATE_DRAFT_AGE);
+        int empty = state_directory_open_empty(state, false, NULL);
+        if (empty >= 0) {
+            remove_older(empty, is_draft, STATE_DRAFT_AGE);
+            remove_older(empty, is_context, STATE_MAX_AGE);
+            close(empty);
+        }
     }
     if (top >= 0)
         close(top);

@@ -4,6 +4,7 @@
  *     $XDG_STATE_HOME/tprun, else ~/.local/state/tprun
  *         NAME@HOST/            an instance, by the name of its directory, and where that was
  *             17/               a program: spec.json, R.json, slots.json, events; saved output
+ *             empty/18/         one that is empty (empty_programs.h): spec.json, events
  *             index-2           what a list shows of each (state_index.h)
  *
  * All is mode 0700 and the user's own. It may be on a slow file system: no run waits for it. A context
@@ -32,6 +33,10 @@ char *state_directory_instance_path(const char *instance);
  * `make` -1 without one where it is not there. */
 int state_directory_open(const char *instance, bool make, struct error *err);
 
+/* Of an open one of an instance: the directory of those that are empty. With `make` it is made where it is missing. The
+ * descriptor, which functions below take as well; or -1 as above. */
+int state_directory_open_empty(int state, bool make, struct error *err);
+
 struct kept_context {
     char name[40]; /* of its directory; "": it was there before */
     uint64_t inode;
@@ -55,7 +60,7 @@ bool state_directory_has(int state, const char *name);
 void state_directory_instances(void (*each)(void *arg, const char *instance), void *arg);
 /* Remove a context. 0, or -1 with a sentence. */
 int state_directory_remove(int state, const char *name, struct error *err);
-/* The highest number there is; 0: none. */
+/* The highest number there is, also of those that are empty; 0: none. */
 uint64_t state_directory_highest(int state);
 
 #endif

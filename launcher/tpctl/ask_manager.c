@@ -39,6 +39,10 @@ int ask_manager_and_stay(const struct found_program *program, const struct contr
     int status = CONTROL_REFUSED;
     *answer = (struct control_answer){0};
     *kept = -1;
+    if (found_program_is_empty(program)) {
+        error_set(err, "program %s is empty: it has no tasks", id);
+        return TPCTL_WRONG_STATE;
+    }
     int dir = found_program_lives(program) ? found_program_open(program) : -1;
     if (dir < 0)
         return refuse_complete(program, err);

@@ -28,6 +28,7 @@
     }
 
 static const struct method_offer current_offers[] = {PARENT, END};
+static const struct method_offer new_offers[] = {END};
 static const struct method_offer list_offers[] = {{TPCTL_ALL, "those that are complete, too"},
                                                   {TPCTL_FORMAT, "json: the same for programs"},
                                                   INSTANCE,
@@ -85,10 +86,15 @@ static const struct method_offer attach_offers[] = {
 static const struct method tpctl_methods[] = {
     {"list", "[OPTION...]", "Programs that are not complete; all with -a", NULL, 0, 0, list_offers,
      tpctl_list},
+    {"new", "[OPTION OF TPRUN...]", "Make an empty program, and print its id",
+     "Its options are kept for what it is given to run later ('tprun --help' lists them). It "
+     "holds\n"
+     "nothing, and no process of it lives, until then or until it is terminated.\n",
+     0, METHOD_ALL, new_offers, tpctl_new},
     {"info", "[OPTION...] ID", "What is known of a program and its tasks", NULL, 1, 1, info_offers,
      tpctl_info},
     {"wait", "[OPTION...] ID...", "Wait for a state or an event",
-     "States: pending, starting, running, complete. tprun-events(7) has the events.\n", 1,
+     "States: empty, pending, starting, running, complete. tprun-events(7) has the events.\n", 1,
      METHOD_ANY, wait_offers, tpctl_wait},
     {"ps", "[OPTION...] ID", "Tasks of a program that runs, and what they use now", NULL, 1, 1,
      ps_offers, tpctl_ps},

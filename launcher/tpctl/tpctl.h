@@ -47,6 +47,7 @@ int tpctl_info(struct method_call *call, struct error *err);
 int tpctl_list(struct method_call *call, struct error *err);
 int tpctl_ps(struct method_call *call, struct error *err);
 int tpctl_logs(struct method_call *call, struct error *err);
+int tpctl_new(struct method_call *call, struct error *err);
 int tpctl_reap(struct method_call *call, struct error *err);
 int tpctl_signal(struct method_call *call, struct error *err);
 int tpctl_terminate(struct method_call *call, struct error *err);

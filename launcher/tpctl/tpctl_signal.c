@@ -1,7 +1,9 @@
 /* tpctl signal and terminate: what a program's tasks are sent, and its end. */
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "affinity/sets/idset.h"
 #include "base/buf.h"
@@ -90,6 +92,15 @@ int tpctl_signal(struct method_call *call, struct error *err)
 
 /* ---- terminate ---- */
 
+/* Nobody has to be asked. */
+static int end_empty(const struct found_program *program, struct error *err)
+{
+    char *reason = mem_format("ended by tpctl (pid %ld) while it was empty\n", (long)getpid());
+    int rc = found_program_end_empty(program, 128 + SIGTERM, reason, err);
+    free(reason);
+    return rc;
+}
+
 static int terminate_one(const struct method_call *call, struct program_search *search,
                          const char *id, double grace, struct error *err)
 {
@@ -97,7 +108,9 @@ static int terminate_one(const struct method_call *call, struct program_search *
     struct control_answer answer = {0};
     const struct found_program *program;
     int status = tpctl_find(call, search, id, &program, err);
-    if (status == 0)
+    if (status == 0 && found_program_is_empty(program))
+        status = end_empty(program, err);
+    else if (status == 0)
         status = ask_manager(program, &request, &answer, err);
     control_answer_clear(&answer);
     return status;

@@ -74,7 +74,7 @@ static void top_add_all(const struct program_search *search, struct buf *text)
     for (size_t i = 0; i < program_search_count(search); i++) {
         const struct found_program *program = program_search_nth(search, i);
         struct error why = ERROR_INIT;
-        if (!found_program_is_live(program))
+        if (!found_program_is_live(program) || found_program_is_empty(program))
             continue;
         buf_add_text(text, text->len ? "\n" : "");
         if (top_add(program, text, &why))

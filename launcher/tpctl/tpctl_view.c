@@ -39,6 +39,11 @@ struct saved_reader *tpctl_view_reader(const struct found_program *program, bool
             return NULL;
         *status = 1;
     }
+    if (found_program_is_empty(program)) {
+        *status = TPCTL_WRONG_STATE;
+        error_set(err, "program %s is empty: it has no output yet", found_program_id(program));
+        return NULL;
+    }
     error_set(err,
               "the output of program %s was not saved: --detach and --on-disconnect=continue do "
               "that",

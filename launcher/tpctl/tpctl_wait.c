@@ -143,7 +143,12 @@ int tpctl_wait(struct method_call *call, struct error *err)
 {
     const char *limit = method_value(call, TPCTL_TIMEOUT_AFTER);
     const char *event = method_value(call, TPCTL_FOR);
-    struct waiting waiting = {call, event ? event : "complete", INFINITY, false};
+    bool from_new_on = event && strcmp(event, record_state_name(RECORD_EMPTY)) == 0;
+    struct waiting waiting = {call,
+                              from_new_on ? "new"
+                              : event     ? event
+                                          : "complete",
+                              INFINITY, false};
     double seconds = INFINITY;
     int status = 0, rc = 0;
     if (limit && duration_decode(limit, &seconds, err) < 0)

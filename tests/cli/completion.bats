@@ -119,6 +119,19 @@ both() { # LINE WORD...
     [[ $output = *'tpctl --parent current'* ]]
 }
 
+@test "what tpctl new takes are options of tprun, and their values" {
+    both 'tpctl ne' new
+    both 'tpctl new --map' --map-by
+    both 'tpctl new -n 4 --map-by nu' numa
+    both 'tpctl new ' --ntasks --umask
+    offers fish 'tpctl new --map-by=nu' --map-by=numa
+    offers_none bash 'tpctl new --' --instance
+    run of_zsh 'tpctl new --map-b'
+    [[ $output = *'tpctl new --map-by'* ]]
+    run of_zsh 'tpctl new -n 4 --map-by num'
+    [[ $output = *'--map-by numa'* ]]
+}
+
 @test "zsh completes options, values, files and methods" {
     run of_zsh 'tprun --map-b'
     [[ $output = *'tprun --map-by'* ]]

@@ -67,6 +67,7 @@ all_seen() {
 instance turn ledger_open_lock(instance, "turn")
 instance saved/[0-9]+(\.[0-9]+)?/moved #define OUTPUT_MOVED "moved"
 instance programs/\.end-[0-9]+(\.[0-9]+)? #define CONTEXT_ENDING ".end-"
+state [A-Za-z0-9-]+@[^/@]+/empty/\.new-[0-9]+(\.[0-9]+)?-[0-9a-f]+ #define STATE_DRAFT ".new-"
 state [A-Za-z0-9-]+@[^/@]+/\.new-[0-9]+(\.[0-9]+)?-[0-9a-f]+ #define STATE_DRAFT ".new-"
 state [A-Za-z0-9-]+@[^/@]+/\.new-index-[0-9]+ #define INDEX_DRAFT ".new-index-%ld"
 END
@@ -93,13 +94,14 @@ END
     wait_for 10 test -e "$(STATE)/3/output.0"
     look
     tprun -n 1 sh -c "exit 3" || true
+    tpctl new >/dev/null
     tpctl list -a >/dev/null
     look
     # saved output that cannot be moved yet
     mv "$XDG_STATE_HOME" kept-state
     : >"$XDG_STATE_HOME"
     tprun --detach true
-    wait_for 10 eval 'ls "$(instance)"/saved/5/output.0'
+    wait_for 10 eval 'ls "$(instance)"/saved/6/output.0'
     rm "$XDG_STATE_HOME"
     mv kept-state "$XDG_STATE_HOME"
     look

@@ -83,12 +83,20 @@ _tprun() {
         _tprun_files
     elif [[ ${takes[$prev]-} = ?* && (${takes[$prev]} != \[* || ${COMP_LINE:0:COMP_POINT} = *=) ]]; then
         _tprun_value "$prev" "${takes[$prev]}"
-    elif [[ $cur = -* ]]; then
+    elif [[ $cur = -* || ${no_program-} ]]; then
         _tprun_offer "$names"
     else
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -c -f -- "$cur")
     fi
+}
+
+# tpctl new: what stands behind word $1 are options of tprun.
+_tprun_new() {
+    local no_program=1
+    COMP_WORDS=("${COMP_WORDS[0]%tpctl}tprun" "${COMP_WORDS[@]:$1 + 1}")
+    COMP_CWORD=$((COMP_CWORD - $1))
+    _tprun
 }
 
 # tpres and tpctl: a method, its options, and files, or the ids of programs.
@@ -99,6 +107,10 @@ _tprun_methods() {
     method=${COMP_WORDS[at]}
     if ((COMP_CWORD == at)); then
         _tprun_offer "$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')" --help
+        return
+    fi
+    if [ "$method" = new ]; then
+        _tprun_new "$at"
         return
     fi
     while read -r line; do

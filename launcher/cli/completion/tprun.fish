@@ -108,6 +108,17 @@ function __tprun_methods
         return
     end
     set -l before $words[-1]
+    if test "$words[2]" = new # options of tprun
+        if string match -q -- '--*=*' $current
+            set -l option (string split -m1 = -- $current)[1]
+            __tprun_value $option (__tprun_argument $option) | string replace -r -- '^' "$option="
+        else if string match -q -- '-*' $before; and set -l value (__tprun_argument $before); and test -n "$value"; and not string match -q '[*' -- $value
+            __tprun_value $before $value
+        else
+            tprun --help options 2>/dev/null | string split ' ' | string match -- '-*'
+        end
+        return
+    end
     set -l help ($program $words[2] --help 2>/dev/null)
     set -l argument (string match -rg -- '^ +(?:-., )?'$before' ([A-Z][^ ]*|[^ ]*\|[^ ]*)' $help)
     if test "$before" = --input; and test -n "$argument"

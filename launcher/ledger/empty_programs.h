@@ -1,0 +1,26 @@
+/*
+ * empty_programs - programs that hold nothing and run nothing (RFC 8: empty). No process of theirs lives, so their
+ * contexts are in the state directory (state_directory.h), where a boot and the end of the runtime directory leave them:
+ *
+ *     NAME@HOST/empty/17/       spec.json: what was asked for; events: "new"
+ *
+ * What gives one resources or tasks takes its context to programs/17 of the instance, under the lock of byte 17
+ * (instance_directory.h); from then on it is a program as any other, and this directory goes.
+ */
+#ifndef LAUNCHER_LEDGER_EMPTY_PROGRAMS_H
+#define LAUNCHER_LEDGER_EMPTY_PROGRAMS_H
+
+#include "base/error.h"
+#include "launcher/ledger/state_directory.h"
+
+/* A new one of the instance of this name. Its spec is kept when this returns 0; kept->name is its id then. -1 with a
+ * sentence. */
+int empty_program_add(const char *instance, const struct completed_context *context,
+                      struct kept_context *kept, struct error *err);
+/* It is complete, for this reason (a line): the events "finish" and "complete" are written, and it is kept with those
+ * that are over. 0, also where another was quicker; -1 with a sentence. */
+int empty_program_end(int state, const char *id, int status, const char *reason, struct error *err);
+/* Those that somebody began to end, and was killed. */
+void empty_programs_finish(int state, int empty);
+
+#endif
