@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/directory.h"
 #include "base/mem.h"
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
@@ -60,7 +59,7 @@ static int move_ended(int state, int empty, int dir, const char *id, struct erro
             private_directory_read(dir, context_file_names[i], CONTEXT_MAX, &context.lens[i]);
     int rc = state_directory_put(state, &context, -1, &kept, err);
     if (rc == 0)
-        directory_remove(empty, id);
+        state_directory_remove(empty, id, NULL);
     for (int i = 0; i < CONTEXT_FILES; i++)
         free(texts[i]);
     return rc;

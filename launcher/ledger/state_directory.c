@@ -176,9 +176,21 @@ void state_directory_instances(void (*each)(void *arg, const char *instance), vo
     free(path);
 }
 
+/* Others may do the same, with another /tmp. */
+static void name_draft(char draft[STATE_NAME], const char *name)
+{
+    uint32_t random = (uint32_t)clock_wall_ns();
+    (void)!getrandom(&random, sizeof(random), 0);
+    snprintf(draft, STATE_NAME, STATE_DRAFT "%s-%08x", name, random);
+}
+
+/* Not to be found at once: half of a context would be one whose log is missing. */
 int state_directory_remove(int state, const char *name, struct error *err)
 {
-    if (directory_remove(state, name) == 0)
+    char draft[STATE_NAME];
+    name_draft(draft, name);
+    bool hidden = renameat(state, name, state, draft) == 0;
+    if (directory_remove(state, hidden ? draft : name) == 0)
         return 0;
     return error_set(err, "cannot remove what is kept of program %s: %s", name, strerror(errno));
 }
@@ -260,9 +272,7 @@ int state_directory_put(int state, const struct completed_context *context, int 
 {
     struct stat st;
     char draft[STATE_NAME];
-    uint32_t random = (uint32_t)clock_wall_ns(); /* others may do the same, with another /tmp */
-    (void)!getrandom(&random, sizeof(random), 0);
-    snprintf(draft, sizeof(draft), STATE_DRAFT "%s-%08x", context->id, random);
+    name_draft(draft, context->id);
     int dir = -1, rc = mkdirat(state, draft, 0700);
     if (rc == 0)
         dir = openat(state, draft, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

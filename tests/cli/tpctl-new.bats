@@ -91,6 +91,47 @@ state      empty"
     equal "$(find "$(STATE)/empty" -mindepth 1)" ""
 }
 
+# killed_before SYSCALL NUMBER COMMAND...: false: it was not.
+killed_before() {
+    run strace -qq -f -o /dev/null -e "trace=$1" -e "inject=$1:signal=KILL:when=$2" "${TPRUN%/*}/tpctl" "${@:3}"
+    [ "$status" = 137 ]
+}
+
+remove_all() {
+    [ -z "$(states)" ] || tpctl terminate "$(states | cut -d' ' -f1)"
+    tpctl reap --all
+}
+
+@test "new and terminate that are killed before any change of a file leave a program that is empty, complete or not there" {
+    command -v strace >/dev/null || skip "no strace here"
+    need_plain_build "strace and LeakSanitizer exclude each other"
+    local call number kills=0
+    for call in mkdirat write renameat2 pwrite64 unlinkat; do
+        for ((number = 1; ; number++)); do
+            killed_before "$call" "$number" new || break
+            kills=$((kills + 1))
+            [[ "$(states -a)" =~ ^([0-9]+ empty null)?$ ]] || { echo "new, $call $number: $(states -a)"; return 1; }
+            remove_all
+        done
+        remove_all
+        for ((number = 1; ; number++)); do
+            tpctl new >id
+            killed_before "$call" "$number" terminate "$(<id)" || break
+            kills=$((kills + 1))
+            [[ "$(states -a)" =~ ^[0-9]+\ (empty\ null|complete\ 143)$ ]] || { echo "terminate, $call $number: $(states -a)"; return 1; }
+            tpctl terminate "$(<id)" || [ $? = 4 ]
+            equal "$(states -a)" "$(<id) complete 143"
+            equal "$(names "$(STATE)/$(<id)/events")" "new finish complete"
+            remove_all
+        done
+        remove_all
+    done
+    echo "# killed $kills times" >&3
+    [ "$kills" -ge 20 ]
+    equal "$(find "$(STATE)/empty" -mindepth 1 -maxdepth 1 ! -name '.new-*')" ""
+    tprun --no-wait -n "$(nproc)" true
+}
+
 @test "reap refuses an empty program, and its number is not used again" {
     tpctl new >id
     run -4 --separate-stderr tpctl reap 1
