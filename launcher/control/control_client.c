@@ -48,6 +48,12 @@ static enum control_outcome say_silent(pid_t manager, double patience, struct er
     return CONTROL_SILENT;
 }
 
+static enum control_outcome say_full(struct error *err)
+{
+    error_set(err, "its manager does not take new requests: it is stopped or busy");
+    return CONTROL_SILENT;
+}
+
 /* ---- connecting ---- */
 
 /* A descriptor, or -1 with errno. */
@@ -65,21 +71,22 @@ static int try_connect(int dir)
     return fd;
 }
 
-/* No socket: the program has just begun, or is over. EAGAIN: many wait to be let in. */
+/* No socket: the program has just begun, or is over. EAGAIN: there is a manager, and many wait to be let in. */
 static enum control_outcome control_connect(int dir, double deadline, bool (*lives)(void *arg),
                                             void *arg, int *fd, struct error *err)
 {
     while ((*fd = try_connect(dir)) < 0) {
         int why = errno;
-        if (why != ENOENT && why != EAGAIN && why != ECONNREFUSED)
+        bool full = why == EAGAIN;
+        if (why != ENOENT && why != ECONNREFUSED && !full) {
             error_set(err, "cannot connect to its manager: %s", strerror(why));
-        if (why == EACCES || why == EPERM)
-            return CONTROL_FOREIGN;
-        if (why != ENOENT && why != EAGAIN && why != ECONNREFUSED)
-            return CONTROL_SILENT;
-        if (!lives(arg))
+            return why == EACCES || why == EPERM ? CONTROL_FOREIGN : CONTROL_SILENT;
+        }
+        if (!full && !lives(arg))
             return CONTROL_GONE;
         if (!time_left(deadline)) {
+            if (full)
+                return say_full(err);
             error_set(err, "its manager does not listen yet");
             return CONTROL_SILENT;
         }
@@ -129,9 +136,9 @@ static int read_answer(const struct buf *in, struct control_answer *answer, stru
     return rc;
 }
 
-/* What it sent before it went counts. */
+/* What it sent before it went counts. CONTROL_GONE: the connection was closed, `*taken` where an answer had begun. */
 static enum control_outcome receive_answer(int fd, double deadline, struct control_answer *answer,
-                                           bool *late, struct error *err)
+                                           bool *late, bool *taken, struct error *err)
 {
     struct buf in = BUF_INIT;
     enum control_outcome outcome = CONTROL_GONE;
@@ -151,9 +158,45 @@ static enum control_outcome receive_answer(int fd, double deadline, struct contr
         if (n <= 0)
             break;
         buf_added(&in, (size_t)n);
+        *taken = true;
     }
     buf_free(&in);
     return outcome;
+}
+
+/* Over this connection, which is closed unless one stays. */
+static enum control_outcome ask_over(int fd, const struct control_request *request, double patience,
+                                     double deadline, struct control_answer *answer, int *kept,
+                                     bool *taken, struct error *err)
+{
+    struct error own = ERROR_INIT;
+    struct ucred peer = {0};
+    socklen_t len = sizeof(peer);
+    bool late = false;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ||
+        authorize(control_method_name(request->method), geteuid(), peer.uid, err) < 0) {
+        close(fd);
+        return CONTROL_FOREIGN;
+    }
+    control_send(fd, request, deadline); /* who has gone may have answered before */
+    enum control_outcome outcome = receive_answer(fd, deadline, answer, &late, taken, &own);
+    if (outcome == CONTROL_SAID && !answer->status)
+        *kept = fd;
+    else
+        close(fd);
+    if (late)
+        return say_silent(peer.pid, patience, err);
+    if (outcome == CONTROL_SILENT)
+        error_set(err, "its manager's answer: %s", error_text(&own));
+    error_clear(&own);
+    return outcome;
+}
+
+/* Where the socket of a manager that has closed a connection is not there any more, the program is over. */
+static bool lives_no_more(void *arg)
+{
+    (void)arg;
+    return false;
 }
 
 enum control_outcome control_ask(int dir, const struct control_request *request, double patience,
@@ -168,37 +211,28 @@ enum control_outcome control_ask(int dir, const struct control_request *request,
     return outcome;
 }
 
+/* A manager answers each request that it takes, or ends. One that has many clients may close a connection before it
+ * has read the request: so this is said again. */
 enum control_outcome control_ask_and_stay(int dir, const struct control_request *request,
                                           double patience, bool (*lives)(void *arg), void *arg,
                                           struct control_answer *answer, int *kept,
                                           struct error *err)
 {
     double deadline = clock_monotonic_seconds() + patience;
-    struct error own = ERROR_INIT;
-    struct ucred peer = {0};
-    socklen_t len = sizeof(peer);
-    bool late = false;
-    int fd;
     *answer = (struct control_answer){0};
     *kept = -1;
-    enum control_outcome outcome = control_connect(dir, deadline, lives, arg, &fd, err);
-    if (outcome != CONTROL_SAID)
-        return outcome;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ||
-        authorize(control_method_name(request->method), geteuid(), peer.uid, err) < 0) {
-        close(fd);
-        return CONTROL_FOREIGN;
+    for (;;) {
+        bool taken = false;
+        int fd;
+        enum control_outcome outcome = control_connect(dir, deadline, lives, arg, &fd, err);
+        if (outcome != CONTROL_SAID)
+            return outcome;
+        outcome = ask_over(fd, request, patience, deadline, answer, kept, &taken, err);
+        if (outcome != CONTROL_GONE || taken)
+            return outcome;
+        if (!time_left(deadline))
+            return say_full(err);
+        lives = lives_no_more;
+        usleep((useconds_t)(TRY_AGAIN * 1e6));
     }
-    control_send(fd, request, deadline); /* who has gone may have answered before */
-    outcome = receive_answer(fd, deadline, answer, &late, &own);
-    if (outcome == CONTROL_SAID && !answer->status)
-        *kept = fd;
-    else
-        close(fd);
-    if (late)
-        return say_silent(peer.pid, patience, err);
-    if (outcome == CONTROL_SILENT)
-        error_set(err, "its manager's answer: %s", error_text(&own));
-    error_clear(&own);
-    return outcome;
 }

@@ -28,6 +28,8 @@
 #define INPUT_MOST                                                                                 \
     (LINK_WINDOW + CLIENT_BYTES) /* of input that has not gone on, with a whole frame too many */
 #define FULL_PAUSE 1.0           /* s without new clients where there are no descriptors */
+#define CLIENT_GRACE 0.5 /* s that a client has before it is closed for one that waits to connect */
+#define GRACE_PAUSE 0.1  /* s until those that have had it are looked for again */
 
 struct control_peer {
     struct control_peer *next; /* younger */
@@ -54,6 +56,14 @@ struct control_socket {
     size_t nclients;
 };
 
+/* New clients are taken (again). */
+static void control_resume(struct control_socket *control)
+{
+    ev_timer_stop(control->loop, &control->pause);
+    if (control->fd >= 0)
+        ev_io_start(control->loop, &control->acceptor);
+}
+
 /* ---- clients ---- */
 
 static void peer_close(struct control_peer *peer)
@@ -75,6 +85,7 @@ static void peer_drop(struct control_peer *peer)
         at = &(*at)->next;
     *at = peer->next;
     control->nclients--;
+    control_resume(control);
     if (peer->stays)
         control->ops->left(control->owner, peer);
     free(peer);
@@ -212,11 +223,19 @@ static const struct link_ops peer_link_ops = {peer_on_frame, NULL, peer_on_close
 
 /* ---- the socket ---- */
 
+/* It has not said its request, or not taken its answer, for long enough that this is no matter of a busy machine. */
+static bool peer_is_idle(struct control_peer *peer)
+{
+    if (!ev_is_active(&peer->timeout))
+        return false;
+    return CLIENT_TIME - ev_timer_remaining(peer->control->loop, &peer->timeout) >= CLIENT_GRACE;
+}
+
 /* Who connects and says nothing makes place for who does. */
-static void drop_silent(struct control_socket *control)
+static void drop_idle(struct control_socket *control)
 {
     struct control_peer *peer = control->clients;
-    while (peer && peer->asked && (!peer->answered || peer->stays))
+    while (peer && !peer_is_idle(peer))
         peer = peer->next;
     if (peer)
         peer_drop(peer);
@@ -224,16 +243,14 @@ static void drop_silent(struct control_socket *control)
 
 static void control_on_pause(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    struct control_socket *control = timer->data;
-    (void)events;
-    if (control->fd >= 0)
-        ev_io_start(loop, &control->acceptor);
+    (void)loop, (void)events;
+    control_resume(timer->data);
 }
 
-static void control_pause(struct control_socket *control)
+static void control_pause(struct control_socket *control, double seconds)
 {
     ev_io_stop(control->loop, &control->acceptor);
-    ev_timer_set(&control->pause, FULL_PAUSE, 0);
+    ev_timer_set(&control->pause, seconds, 0);
     ev_timer_start(control->loop, &control->pause);
 }
 
@@ -242,15 +259,15 @@ static void control_on_connect(struct ev_loop *loop, ev_io *io, int events)
     struct control_socket *control = io->data;
     (void)loop, (void)events;
     if (control->nclients >= CLIENTS_MAX)
-        drop_silent(control);
+        drop_idle(control);
     if (control->nclients >= CLIENTS_MAX) {
-        control_pause(control);
+        control_pause(control, GRACE_PAUSE);
         return;
     }
     int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-            control_pause(control);
+            control_pause(control, FULL_PAUSE);
         return;
     }
     struct ucred cred;

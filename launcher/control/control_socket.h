@@ -4,8 +4,8 @@
  * stays behind its answer, and gets a second one when no more is taken.
  *
  * Clients are not trusted to behave. Each has a time to say its request and to take its answer, and a bound of
- * bytes. The number of clients is limited: where one more comes, the oldest that has sent no request is closed. Other users
- * are refused.
+ * bytes. The number of clients is limited: others wait to connect, and the oldest that has sent no request, or has not
+ * taken its answer, for half a second is closed for them. Other users are refused.
  * All callbacks come from the loop.
  */
 #ifndef LAUNCHER_CONTROL_CONTROL_SOCKET_H

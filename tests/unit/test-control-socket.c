@@ -414,6 +414,73 @@ static void test_many_that_say_nothing_keep_nobody_from_asking(void **state)
         close(fds[i]);
 }
 
+static void test_many_that_ask_at_once_are_all_answered(void **state)
+{
+    struct world *world = *state;
+    pid_t pids[150];
+    int status;
+    for (size_t i = 0; i < 150; i++) {
+        pids[i] = fork();
+        if (!pids[i]) {
+            struct control_answer answer;
+            _exit(ask(world, CONTROL_METHOD_PS, 60, &answer, NULL) != CONTROL_SAID);
+        }
+    }
+    for (size_t i = 0; i < 150; i++) {
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_int_equal(status, 0);
+    }
+}
+
+static int listen_in(struct world *world)
+{
+    struct sockaddr_un address;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    control_address(&address, world->dir);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(fd, 64), 0);
+    return fd;
+}
+
+static void test_what_is_closed_before_it_was_read_is_asked_again(void **state)
+{
+    struct world *world = *state;
+    end_manager(world, SIGKILL);
+    unlinkat(world->dir, CONTROL_NAME, 0);
+    int listener = listen_in(world);
+    world->manager = fork();
+    if (!world->manager) {
+        struct ev_loop *loop = ev_loop_new(0);
+        int first = accept(listener, NULL, NULL);
+        control_socket_open(loop, world->dir, &ops, NULL, NULL);
+        close(listener);
+        close(first);
+        ev_run(loop, 0);
+        _exit(1);
+    }
+    close(listener);
+    check_answers(world);
+}
+
+static void test_a_manager_that_lets_nobody_in_is_waited_for_no_longer_than_asked(void **state)
+{
+    struct world *world = *state;
+    struct control_answer answer;
+    struct error err = ERROR_INIT;
+    end_manager(world, SIGKILL);
+    unlinkat(world->dir, CONTROL_NAME, 0);
+    int listener = listen_in(world), fds[65];
+    for (size_t i = 0; i < 65; i++) /* one more than it lets wait */
+        fds[i] = connect_to(world);
+    assert_int_equal(ask(world, CONTROL_METHOD_PS, 0.1, &answer, &err), CONTROL_SILENT);
+    assert_string_equal(error_text(&err),
+                        "its manager does not take new requests: it is stopped or busy");
+    error_clear(&err);
+    for (size_t i = 0; i < 65; i++)
+        close(fds[i]);
+    close(listener);
+}
+
 static void test_nonsense_is_closed(void **state)
 {
     struct world *world = *state;
@@ -499,6 +566,9 @@ int main(void)
         CASE(test_a_manager_that_goes_is_gone),
         CASE(test_a_socket_that_is_not_there_is_waited_for_while_the_program_lives),
         CASE(test_many_that_say_nothing_keep_nobody_from_asking),
+        CASE(test_many_that_ask_at_once_are_all_answered),
+        CASE(test_what_is_closed_before_it_was_read_is_asked_again),
+        CASE(test_a_manager_that_lets_nobody_in_is_waited_for_no_longer_than_asked),
         CASE(test_nonsense_is_closed),
         CASE(test_a_frame_that_announces_too_much_is_closed),
         CASE(test_pings_without_end_are_closed),
