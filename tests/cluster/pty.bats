@@ -52,7 +52,8 @@ ended_with() { # STATUS
     type_line 'fg'
     see 'sleep 301'
     type_keys C-c
-    type_line 'trap "stty size" WINCH'
+    type_line 'trap "stty size" WINCH; echo tra""pped'
+    see trapped
     resize_terminal 100 30
     see '.*30 100'
     type_line 'touch go'
