@@ -75,6 +75,36 @@ uint32_t hash_table_find(const struct hash_table *table, uint64_t hash, hash_tab
     return table_slot_of(table, hash, equal, owner, thing)->number - 1; /* NONE of an empty slot */
 }
 
+static size_t table_find_number(const struct hash_table *table, uint32_t number, uint64_t hash)
+{
+    size_t at = table_top(hash) & (table->size - 1);
+    while (table->slots[at].number != number + 1)
+        at = (at + 1) & (table->size - 1);
+    return at;
+}
+
+/* What stands behind it, and would not be found any more, takes its place. */
+static void table_empty_slot(struct hash_table *table, size_t at)
+{
+    size_t mask = table->size - 1;
+    for (size_t next = (at + 1) & mask; table->slots[next].number; next = (next + 1) & mask) {
+        size_t home = table->slots[next].hash & mask;
+        if (((next - home) & mask) < ((next - at) & mask))
+            continue;
+        table->slots[at] = table->slots[next];
+        at = next;
+    }
+    table->slots[at].number = 0;
+}
+
+void hash_table_remove(struct hash_table *table, uint32_t number, uint64_t hash, uint64_t highest)
+{
+    size_t at = table_find_number(table, number, hash);
+    table->slots[table_find_number(table, table->count - 1, highest)].number = number + 1;
+    table_empty_slot(table, at);
+    table->count--;
+}
+
 struct table_texts {
     hash_table_text *text_of;
     const void *owner;

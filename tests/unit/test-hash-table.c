@@ -1,6 +1,8 @@
 #include "base/hash_table.h"
 #include "tests/unit/unit.h"
 
+#include <string.h>
+
 #define MANY 10000u
 
 static bool is_equal(const void *owner, uint32_t number, const void *thing)
@@ -59,6 +61,48 @@ static void test_what_was_never_interned_is_not_found(void **state)
     hash_table_free(&table);
 }
 
+/* As its owner does it. */
+static void take_out(struct hash_table *table, uint32_t *things, uint32_t number, uint32_t mask)
+{
+    uint32_t last = table->count - 1;
+    hash_table_remove(table, number, hash_table_hash(0, things[number] & mask),
+                      hash_table_hash(0, things[last] & mask));
+    things[number] = things[last];
+}
+
+/* With few hashes, so that many things stand behind each other, and with one for each. */
+static void test_what_is_removed_is_not_found_and_all_else_is(void **state)
+{
+    static uint32_t things[MANY];
+    static bool there[MANY];
+    const uint32_t masks[] = {UINT32_MAX, 15, 0};
+    (void)state;
+    for (size_t m = 0; m < 3; m++) {
+        uint32_t many = masks[m] == UINT32_MAX ? MANY : 200, random = 1;
+        struct hash_table table = {.count = 0};
+        memset(there, 0, sizeof(there));
+        for (int step = 0; step < 40000; step++) {
+            random = random * 1103515245u + 12345u;
+            uint32_t thing = (random >> 8) % many;
+            uint64_t hash = hash_table_hash(0, thing & masks[m]);
+            uint32_t number = hash_table_find(&table, hash, is_equal, things, &thing);
+            assert_int_equal(number != HASH_TABLE_NONE, there[thing]);
+            if (there[thing])
+                take_out(&table, things, number, masks[m]);
+            else
+                number_of(&table, things, thing, hash);
+            there[thing] = !there[thing];
+        }
+        for (uint32_t thing = 0; thing < many; thing++) {
+            uint32_t number = hash_table_find(&table, hash_table_hash(0, thing & masks[m]),
+                                              is_equal, things, &thing);
+            assert_int_equal(number != HASH_TABLE_NONE, there[thing]);
+            assert_true(!there[thing] || things[number] == thing);
+        }
+        hash_table_free(&table);
+    }
+}
+
 static const char *text_of(const void *owner, uint32_t number)
 {
     return ((const char *const *)owner)[number];
@@ -92,6 +136,7 @@ int main(void)
         cmocka_unit_test(test_things_are_numbered_as_they_come_and_found_again),
         cmocka_unit_test(test_things_of_one_hash_are_told_apart),
         cmocka_unit_test(test_what_was_never_interned_is_not_found),
+        cmocka_unit_test(test_what_is_removed_is_not_found_and_all_else_is),
         cmocka_unit_test(test_texts_are_interned_by_their_bytes),
         cmocka_unit_test(test_the_order_of_parts_counts_in_a_hash),
     };
