@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,9 +18,20 @@
 #define PROCESS_NURSERY "tprun-nursery"
 #define FIRST 3 /* descriptor of a forked process's first */
 
+#define RETRY 0.01 /* s until what could not be sent is sent again */
+
+struct nursery_request { /* that waits for room on the socket */
+    struct nursery_request *next;
+    size_t nfds;
+    int fds[DESCRIPTOR_MESSAGE_FDS];
+};
+
 struct nursery {
     pid_t pid;
     int fd;
+    struct ev_loop *loop; /* NULL: nothing can wait yet */
+    struct nursery_request *first, **last;
+    ev_timer retry;
 };
 
 /* The descriptors that were received become 3, 4 and so on. All others, which are the maker's, are closed. */
@@ -59,6 +71,48 @@ static int nursery_run(int socket, int (*child)(void *arg, const int *fds, size_
     }
 }
 
+/* ---- the maker's side ---- */
+
+static int nursery_send(const struct nursery *nursery, const int *fds, size_t nfds)
+{
+    return descriptor_message_send(nursery->fd, "", 1, fds, nfds);
+}
+
+/* What is under way to it, or to all others of this user, has a limit. */
+static bool socket_is_full(int number)
+{
+    return number == EAGAIN || number == EINTR || number == ENOBUFS || number == ETOOMANYREFS;
+}
+
+static void request_free(struct nursery_request *request)
+{
+    for (size_t i = 0; i < request->nfds; i++)
+        close(request->fds[i]);
+    free(request);
+}
+
+static void drop_requests(struct nursery *nursery)
+{
+    for (struct nursery_request *request; (request = nursery->first);) {
+        nursery->first = request->next;
+        request_free(request);
+    }
+}
+
+static void nursery_on_retry(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct nursery *nursery = timer->data;
+    (void)events;
+    for (struct nursery_request *request; (request = nursery->first);) {
+        if (nursery_send(nursery, request->fds, request->nfds) < 0 && socket_is_full(errno))
+            return;
+        nursery->first = request->next;
+        request_free(request); /* where nobody takes it, its descriptors close, and that is seen */
+    }
+    nursery->last = &nursery->first;
+    ev_timer_stop(loop, timer);
+}
+
 struct nursery *nursery_new(struct ev_loop *loop,
                             int (*child)(void *arg, const int *fds, size_t nfds), void *arg,
                             struct error *err)
@@ -85,9 +139,18 @@ struct nursery *nursery_new(struct ev_loop *loop,
         close(pair[0]);
         return NULL;
     }
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
     struct nursery *nursery = mem_alloc(sizeof(*nursery));
-    *nursery = (struct nursery){pid, pair[0]};
+    *nursery = (struct nursery){.pid = pid, .fd = pair[0], .loop = loop};
+    nursery->last = &nursery->first;
+    ev_timer_init(&nursery->retry, nursery_on_retry, RETRY, RETRY);
+    nursery->retry.data = nursery;
     return nursery;
+}
+
+void nursery_attach(struct nursery *nursery, struct ev_loop *loop)
+{
+    nursery->loop = loop;
 }
 
 void nursery_free(struct nursery *nursery)
@@ -95,6 +158,9 @@ void nursery_free(struct nursery *nursery)
     if (!nursery)
         return;
     siginfo_t info;
+    if (nursery->loop)
+        ev_timer_stop(nursery->loop, &nursery->retry);
+    drop_requests(nursery);
     close(nursery->fd);
     /* It may be stopped. While it is a child of this process nobody else has its pid. */
     if (waitid(P_PID, (id_t)nursery->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
@@ -106,8 +172,10 @@ void nursery_free(struct nursery *nursery)
 
 void nursery_disown(struct nursery *nursery)
 {
-    if (nursery)
-        close(nursery->fd);
+    if (!nursery)
+        return;
+    drop_requests(nursery);
+    close(nursery->fd);
 }
 
 pid_t nursery_pid(const struct nursery *nursery)
@@ -115,9 +183,32 @@ pid_t nursery_pid(const struct nursery *nursery)
     return nursery->pid;
 }
 
+static int keep_request(struct nursery *nursery, const int *fds, size_t nfds, struct error *err)
+{
+    struct nursery_request *request = mem_alloc(sizeof(*request));
+    *request = (struct nursery_request){.next = NULL};
+    for (; request->nfds < nfds; request->nfds++) {
+        request->fds[request->nfds] = fcntl(fds[request->nfds], F_DUPFD_CLOEXEC, 0);
+        if (request->fds[request->nfds] >= 0)
+            continue;
+        error_set(err, "cannot ask for a process: %s", strerror(errno));
+        request_free(request);
+        return -1;
+    }
+    if (!nursery->first)
+        ev_timer_again(nursery->loop, &nursery->retry);
+    *nursery->last = request;
+    nursery->last = &request->next;
+    return 0;
+}
+
 int nursery_start(struct nursery *nursery, const int *fds, size_t nfds, struct error *err)
 {
-    if (descriptor_message_send(nursery->fd, "", 1, fds, nfds) < 0)
-        return error_set(err, "cannot ask for a process: %s", strerror(errno));
-    return 0;
+    if (!nursery->first && nursery_send(nursery, fds, nfds) == 0)
+        return 0;
+    if (nursery->loop && (nursery->first || socket_is_full(errno)))
+        return keep_request(nursery, fds, nfds, err);
+    if (errno == EPIPE || errno == ECONNRESET)
+        return error_set(err, "the process that forks it is gone (killed, or out of memory)");
+    return error_set(err, "cannot ask for a process: %s", strerror(errno));
 }

@@ -17,7 +17,7 @@
 
 struct nursery;
 
-/* The loop is the maker's, or NULL: it has none yet. child() runs in each forked process, which has the descriptors that were sent (and owns them), 0 to 2, and no
+/* The loop is the maker's, or NULL: it has none yet, see nursery_attach(). child() runs in each forked process, which has the descriptors that were sent (and owns them), 0 to 2, and no
  * others; its result is the exit status. NULL with a sentence. */
 struct nursery *nursery_new(struct ev_loop *loop,
                             int (*child)(void *arg, const int *fds, size_t nfds), void *arg,
@@ -26,7 +26,9 @@ void nursery_free(struct nursery *nursery); /* its process ends. NULL is fine */
 void nursery_disown(
     struct nursery *nursery); /* in a forked process: close this copy. NULL is fine */
 pid_t nursery_pid(const struct nursery *nursery);
-/* The descriptors stay the caller's. 0, or -1 with a sentence. */
+/* The maker has a loop now: requests that the nursery is too slow for wait there. */
+void nursery_attach(struct nursery *nursery, struct ev_loop *loop);
+/* Blocks never. The descriptors stay the caller's. 0, or -1 with a sentence. */
 int nursery_start(struct nursery *nursery, const int *fds, size_t nfds, struct error *err);
 
 #endif

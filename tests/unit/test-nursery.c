@@ -181,6 +181,48 @@ static void forks_many_at_once_and_keeps_no_zombies(void **state)
     assert_int_equal(children_of(getpid(), 'Z'), 0);
 }
 
+/* What does not go into its socket waits, and so blocks nobody. */
+static void more_than_its_socket_holds_waits_for_it(void **state)
+{
+    enum { MANY = 500 };
+    static int fds[MANY];
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    struct nursery *nursery = open_nursery();
+    (void)state;
+    nursery_attach(nursery, loop);
+    kill(nursery_pid(nursery), SIGSTOP);
+    for (int i = 0; i < MANY; i++)
+        fds[i] = born(nursery);
+    ev_run(loop, EVRUN_NOWAIT);
+    kill(nursery_pid(nursery), SIGCONT);
+    ev_run(loop, 0); /* to the last of them: then nothing is watched */
+    for (int i = 0; i < MANY; i++)
+        assert_true(atoi(ask(fds[i], 'p')) > 0);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(send(fds[i], "q", 1, MSG_NOSIGNAL), 1);
+    for (int i = 0; i < MANY; i++)
+        await_end(fds[i]), close(fds[i]);
+    nursery_free(nursery);
+    ev_loop_destroy(loop);
+}
+
+static void what_waits_is_dropped_with_it(void **state)
+{
+    enum { MANY = 400 };
+    static int fds[MANY];
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    struct nursery *nursery = open_nursery();
+    (void)state;
+    nursery_attach(nursery, loop);
+    kill(nursery_pid(nursery), SIGSTOP);
+    for (int i = 0; i < MANY; i++)
+        fds[i] = born(nursery);
+    nursery_free(nursery);
+    for (int i = 0; i < MANY; i++)
+        await_end(fds[i]), close(fds[i]);
+    ev_loop_destroy(loop);
+}
+
 static void ends_with_its_maker_while_what_it_forked_goes_on(void **state)
 {
     struct error err = ERROR_INIT;
@@ -227,7 +269,7 @@ static void says_so_when_it_was_killed(void **state)
     assert_int_equal(waitid(P_PID, (id_t)nursery_pid(nursery), &info, WEXITED | WNOWAIT), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     assert_int_equal(nursery_start(nursery, &pair[1], 1, &err), -1);
-    assert_non_null(strstr(error_text(&err), "cannot ask for a process"));
+    assert_non_null(strstr(error_text(&err), "the process that forks it is gone"));
     error_clear(&err);
     close(pair[0]);
     close(pair[1]);
@@ -242,6 +284,8 @@ int main(void)
         cmocka_unit_test(sends_several_descriptors_in_their_order),
         cmocka_unit_test(what_it_forks_waits_for_its_own_children),
         cmocka_unit_test(forks_many_at_once_and_keeps_no_zombies),
+        cmocka_unit_test(more_than_its_socket_holds_waits_for_it),
+        cmocka_unit_test(what_waits_is_dropped_with_it),
         cmocka_unit_test(ends_with_its_maker_while_what_it_forked_goes_on),
         cmocka_unit_test(says_so_when_it_was_killed),
     };
