@@ -61,3 +61,12 @@ void descriptors_close(unsigned first)
 {
     each(first, 0, shut);
 }
+
+void descriptors_raise_limit(void)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_NOFILE, &most) < 0 || most.rlim_cur >= most.rlim_max)
+        return;
+    most.rlim_cur = most.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &most);
+}

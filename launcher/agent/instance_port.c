@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/mem.h"
 #include "launcher/control/authorize.h"
 #include "launcher/control/instance_address.h"
@@ -17,6 +19,9 @@
 
 #define BACKLOG 1024
 #define FULL_PAUSE 1.0 /* s without new clients where there are no descriptors */
+/* s until a name is tried again that another agent of the instance has: twice as long each time, up to the longest */
+#define TAKEN_PAUSE 0.2
+#define LONGEST_TAKEN_PAUSE 5.0
 
 struct instance_port {
     struct ev_loop *loop;
@@ -26,7 +31,10 @@ struct instance_port {
     uint32_t next; /* number of a channel that is opened here: odd; the manager's are even */
     int fd;
     ev_io acceptor;
-    ev_timer pause;
+    ev_timer pause; /* of it, or until there can be one: */
+    double taken_pause;
+    struct sockaddr_un address;
+    socklen_t address_len;
 };
 
 static void port_send(void *owner, const struct frame *frame)
@@ -49,6 +57,18 @@ static bool is_ours(int fd)
     return ours;
 }
 
+static int listen_at(int fd, const struct sockaddr_un *address, socklen_t len)
+{
+    return bind(fd, (const struct sockaddr *)address, len) < 0 ? -1 : listen(fd, BACKLOG);
+}
+
+static void port_pause(struct instance_port *port, double seconds)
+{
+    ev_io_stop(port->loop, &port->acceptor);
+    ev_timer_set(&port->pause, seconds, 0);
+    ev_timer_start(port->loop, &port->pause);
+}
+
 static void port_on_resume(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct instance_port *port = timer->data;
@@ -56,17 +76,31 @@ static void port_on_resume(struct ev_loop *loop, ev_timer *timer, int events)
     ev_io_start(loop, &port->acceptor);
 }
 
+/* This host was lost for a while: the agent of before ends, which may take it some seconds. */
+static void port_on_free_name(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct instance_port *port = timer->data;
+    (void)events;
+    if (listen_at(port->fd, &port->address, port->address_len) == 0) {
+        ev_set_cb(timer, port_on_resume);
+        ev_io_start(loop, &port->acceptor);
+    } else if (errno == EADDRINUSE) {
+        port->taken_pause = port->taken_pause * 2 < LONGEST_TAKEN_PAUSE ? port->taken_pause * 2
+                                                                        : LONGEST_TAKEN_PAUSE;
+        port_pause(port, port->taken_pause);
+    } else {
+        uplink_note(port->uplink, "cannot make the socket of the instance: %s", strerror(errno));
+    }
+}
+
 static void port_on_client(struct ev_loop *loop, ev_io *io, int events)
 {
     struct instance_port *port = io->data;
     int fd = accept4(port->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    (void)events;
+    (void)loop, (void)events;
     bool passes = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
-    if (fd < 0 && !passes) {
-        ev_io_stop(loop, io);
-        ev_timer_set(&port->pause, FULL_PAUSE, 0);
-        ev_timer_start(loop, &port->pause);
-    }
+    if (fd < 0 && !passes)
+        port_pause(port, FULL_PAUSE);
     if (fd < 0)
         return;
     if (!is_ours(fd)) {
@@ -94,10 +128,17 @@ static int run_agent(void *arg, const int *fds, size_t nfds)
                                   .cgroup = cgroup_new(),
                                   .scratch = scratch_directory_new()};
     (void)nfds;
+    prctl(PR_SET_NAME, "tpagent");
     job_signals_survive();
     int status = port->run(&config, &err);
     error_clear(&err); /* the link's end says it */
     return status;
+}
+
+/* The program's manager takes this for what comes before an agent's greeting. */
+static void port_refuse(struct instance_port *port, const struct frame *frame, const char *why)
+{
+    channels_refuse(port->channels, frame->node, frame->rank, why, strlen(why));
 }
 
 static void open_agent(struct instance_port *port, const struct frame *frame)
@@ -105,16 +146,16 @@ static void open_agent(struct instance_port *port, const struct frame *frame)
     struct error err = ERROR_INIT;
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
-        uplink_note(port->uplink, "cannot make a socket pair: %s", strerror(errno));
-        channels_refuse(port->channels, frame->node, frame->rank);
+        error_set(&err, "cannot make a socket pair: %s", strerror(errno));
+        port_refuse(port, frame, error_text(&err));
+        error_clear(&err);
         return;
     }
     int rc = nursery_start(port->nursery, &pair[1], 1, &err);
     close(pair[1]);
     if (rc < 0) {
-        uplink_note(port->uplink, "cannot start an agent for a program: %s", error_text(&err));
+        port_refuse(port, frame, error_text(&err));
         close(pair[0]);
-        channels_refuse(port->channels, frame->node, frame->rank);
     } else {
         channels_add(port->channels, frame->node, frame->rank, pair[0]);
     }
@@ -140,7 +181,8 @@ struct instance_port *instance_port_new(struct ev_loop *loop, struct uplink *upl
     struct sockaddr_un address;
     socklen_t len = instance_address(&address, config->name);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, BACKLOG) < 0) {
+    bool listens = fd >= 0 && listen_at(fd, &address, len) == 0;
+    if (!listens && (fd < 0 || errno != EADDRINUSE)) {
         error_set(err, "cannot make the socket of the instance: %s", strerror(errno));
         if (fd >= 0)
             close(fd);
@@ -151,14 +193,24 @@ struct instance_port *instance_port_new(struct ev_loop *loop, struct uplink *upl
         close(fd);
         return NULL;
     }
+    descriptors_raise_limit(); /* two for each program; agents of programs need no more than before */
     struct instance_port *port = mem_alloc(sizeof(*port));
-    *port = (struct instance_port){
-        .loop = loop, .uplink = uplink, .nursery = nursery, .next = 1, .fd = fd};
+    *port = (struct instance_port){.loop = loop,
+                                   .uplink = uplink,
+                                   .nursery = nursery,
+                                   .next = 1,
+                                   .fd = fd,
+                                   .taken_pause = TAKEN_PAUSE,
+                                   .address = address,
+                                   .address_len = len};
     port->channels = channels_new(loop, &port_channels_ops, port);
     ev_io_init(&port->acceptor, port_on_client, fd, EV_READ);
-    ev_timer_init(&port->pause, port_on_resume, 0, 0);
+    ev_timer_init(&port->pause, listens ? port_on_resume : port_on_free_name, 0, 0);
     port->acceptor.data = port->pause.data = port;
-    ev_io_start(loop, &port->acceptor);
+    if (listens)
+        ev_io_start(loop, &port->acceptor);
+    else
+        port_pause(port, port->taken_pause);
     return port;
 }
 

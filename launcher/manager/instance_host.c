@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/process/nursery.h"
 #include "launcher/tree/agent_broker.h"
@@ -18,7 +20,7 @@
 
 /* The end here of what a program's manager asks over. */
 struct broker {
-    struct broker *next;
+    struct broker *next, **back; /* what points here */
     struct instance_host *host;
     int fd;
     ev_io reader;
@@ -49,9 +51,10 @@ static void refuse_agent(const struct agent_wish *wish, const char *why)
 
 static void lend_agent(struct instance_host *host, const struct agent_wish *wish)
 {
-    uint32_t node = host->ops->node(host->owner, wish->host);
+    struct error err = ERROR_INIT;
+    uint32_t node = host->ops->node(host->owner, wish->host, &err);
     if (node == UINT32_MAX) {
-        refuse_agent(wish, "the instance has no agent there, or has lost it");
+        refuse_agent(wish, error_text(&err));
     } else {
         struct frame open = {
             .type = FRAME_CHANNEL, .flags = FRAME_CHANNEL_OPEN, .node = node, .rank = host->next};
@@ -60,6 +63,7 @@ static void lend_agent(struct instance_host *host, const struct agent_wish *wish
         host->next += 2;
     }
     close(wish->words);
+    error_clear(&err);
 }
 
 static void broker_free(struct broker *broker)
@@ -71,10 +75,9 @@ static void broker_free(struct broker *broker)
 
 static void broker_close(struct broker *broker)
 {
-    struct broker **at = &broker->host->brokers;
-    while (*at != broker)
-        at = &(*at)->next;
-    *at = broker->next;
+    *broker->back = broker->next;
+    if (broker->next)
+        broker->next->back = broker->back;
     broker_free(broker);
 }
 
@@ -93,7 +96,10 @@ static void broker_on_readable(struct ev_loop *loop, ev_io *io, int events)
 static void broker_new(struct instance_host *host, int fd)
 {
     struct broker *broker = mem_alloc(sizeof(*broker));
-    *broker = (struct broker){.next = host->brokers, .host = host, .fd = fd};
+    *broker =
+        (struct broker){.next = host->brokers, .back = &host->brokers, .host = host, .fd = fd};
+    if (broker->next)
+        broker->next->back = &broker->next;
     host->brokers = broker;
     ev_io_init(&broker->reader, broker_on_readable, fd, EV_READ);
     broker->reader.data = broker;
@@ -106,6 +112,7 @@ static int run_program(void *arg, const int *fds, size_t nfds)
 {
     const struct instance_host *host = arg;
     (void)nfds;
+    prctl(PR_SET_NAME, "tprun");
     return host->program(fds[0], fds[1]);
 }
 
@@ -119,6 +126,27 @@ static int open_pairs(int front[2], int broker[2], struct error *err)
     close(front[0]);
     close(front[1]);
     return -1;
+}
+
+/* As the manager's last word to its front end. */
+static void refuse_front_end(struct instance_host *host, const struct frame *frame,
+                             const struct error *err)
+{
+    char *line =
+        mem_format("the instance cannot start a manager for this run: %s\n", error_text(err));
+    json_t *value = json_pack("{s:i, s:o}", "status", 1, "messages", frame_text(line));
+    char *text = json_dumps(value, JSON_COMPACT);
+    struct frame end = {.type = FRAME_END, .bytes = text, .len = text ? strlen(text) : 0};
+    struct buf bytes = BUF_INIT;
+    unsigned char header[FRAME_HEADER];
+    frame_encode_header(&end, header);
+    buf_add(&bytes, header, sizeof(header));
+    buf_add(&bytes, text, end.len);
+    channels_refuse(host->channels, frame->node, frame->rank, buf_bytes(&bytes), bytes.len);
+    buf_free(&bytes);
+    json_decref(value);
+    free(text);
+    free(line);
 }
 
 /* A tprun has come in on this node. */
@@ -141,8 +169,7 @@ static void open_program(struct instance_host *host, const struct frame *frame)
         broker_new(host, broker[0]);
         channels_add(host->channels, frame->node, frame->rank, front[0]);
     } else {
-        host->ops->note(host->owner, error_text(&err));
-        channels_refuse(host->channels, frame->node, frame->rank);
+        refuse_front_end(host, frame, &err);
     }
     error_clear(&err);
 }
@@ -205,6 +232,8 @@ void instance_host_attach(struct instance_host *host, struct ev_loop *loop,
     host->ops = ops;
     host->owner = owner;
     host->channels = channels_new(loop, &host_channels_ops, host);
+    if (host->nursery)
+        nursery_attach(host->nursery, loop);
 }
 
 void instance_host_shut(struct instance_host *host)

@@ -22,9 +22,8 @@ struct instance_host;
 
 struct instance_host_ops { /* `owner` is what instance_host_attach() was given */
     void (*send)(void *owner, const struct frame *frame); /* to frame->node */
-    /* Number of the node with this host (as reached); UINT32_MAX: none of them, or it is lost. */
-    uint32_t (*node)(void *owner, const char *host);
-    void (*note)(void *owner, const char *text);
+    /* Number of the node with this host (as reached); UINT32_MAX with a sentence: there is no agent. */
+    uint32_t (*node)(void *owner, const char *host, struct error *err);
 };
 
 /* Before the process has a loop or threads. program() becomes, in a forked process, the manager for the front end behind

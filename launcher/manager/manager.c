@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "affinity/sets/idset.h"
 #include "affinity/topology/topo.h"
+#include "base/descriptors.h"
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/agent_guard.h"
@@ -48,6 +48,7 @@ struct manager {
     struct local_topology *local;
     struct host_bootstrap *bootstrap;
     struct instance_host *instance; /* NULL: the program is none */
+    ev_io broker;                   /* closes with the instance that this program is in */
     struct cgroup *cgroup;          /* of the agent of this machine, as is the next */
     struct scratch *scratch;
     bool survivors;  /* SIGKILL did not end all: it is said, and nobody waits for them */
@@ -558,30 +559,20 @@ static void on_instance_send(void *owner, const struct frame *frame)
     tree_send_node(((struct manager *)owner)->tree, frame->node, frame);
 }
 
-static uint32_t on_instance_node(void *owner, const char *host)
+static uint32_t on_instance_node(void *owner, const char *host, struct error *err)
 {
-    return program_find_host(((struct manager *)owner)->programs[0], host);
+    return program_find_host(((struct manager *)owner)->programs[0], host, err);
 }
 
-static const struct instance_host_ops instance_ops = {on_instance_send, on_instance_node,
-                                                      manager_on_note};
+static const struct instance_host_ops instance_ops = {on_instance_send, on_instance_node};
 
-/* Links to the agents of each program are descriptors. Tasks have the limit that the spec says. */
-static void allow_many_files(void)
-{
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
-        return;
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
-}
-
-/* Its tasks are told of it, and so are its agents. */
+/* Its tasks are told of it, and so are its agents. Links to the agents of each program are descriptors; tasks have the limit
+ * that the spec says. */
 static int open_instance(struct manager *manager, const struct manager_config *config,
                          struct error *err)
 {
     if (config->broker || config->spec->initial_program)
-        allow_many_files();
+        descriptors_raise_limit();
     if (!config->spec->initial_program || config->spec->dry_run)
         return 0;
     manager->instance = instance_host_new(config->program, err);
@@ -589,6 +580,25 @@ static int open_instance(struct manager *manager, const struct manager_config *c
         return -1;
     spec_set_variable(manager->spec, BATCH_VARIABLE, instance_host_name(manager->instance));
     return 0;
+}
+
+/* Whoever else may go on: it goes with its instance. Nothing ever comes over this descriptor. */
+static void manager_on_broker(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct manager *manager = io->data;
+    (void)events;
+    ev_io_stop(loop, io);
+    for (size_t i = 0; i < manager->nprograms && !manager->finished; i++)
+        program_instance_over(manager->programs[i], AGENT_LOST_GRACE);
+}
+
+static void watch_broker(struct manager *manager, int broker)
+{
+    if (!broker)
+        return;
+    ev_io_init(&manager->broker, manager_on_broker, broker, EV_READ);
+    manager->broker.data = manager;
+    ev_io_start(manager->loop, &manager->broker);
 }
 
 static const struct host_bootstrap_ops bootstrap_ops = {manager_on_say, part_linkage_needs_pmix};
@@ -685,6 +695,7 @@ int manager_run(const struct manager_config *config)
                                                    .owner = &manager};
     manager.control = manager_control_new(&control);
     instance_host_attach(manager.instance, manager.loop, &instance_ops, &manager);
+    watch_broker(&manager, config->broker);
     if (opened == 0) {
         program_begin(manager.programs[0]);
     } else { /* nothing has begun that would have to end */

@@ -264,6 +264,11 @@ void program_terminate(struct program *program, double grace, int number)
     program_event(program, PROGRAM_TERMINATE, grace);
 }
 
+void program_instance_over(struct program *program, double grace)
+{
+    program_fail(program, ERROR_REFUSED, "the instance that this program was in has ended", grace);
+}
+
 /* ---- the start ---- */
 
 static void program_on_say(void *owner, const char *text)
@@ -596,12 +601,21 @@ void program_report(struct program *program, const char *line)
     program->left = true;
 }
 
-uint32_t program_find_host(const struct program *program, const char *name)
+uint32_t program_find_host(const struct program *program, const char *name, struct error *err)
 {
     const struct host_table *hosts = program_start_hosts(program->start);
-    for (uint32_t i = 0; hosts && i < host_count(hosts); i++)
-        if (host_at(hosts, i)->state == HOST_UP && strcmp(host_names(hosts)[i], name) == 0)
-            return i;
+    uint32_t at = 0, count = hosts ? host_count(hosts) : 0;
+    while (at < count && strcmp(host_names(hosts)[at], name) != 0)
+        at++;
+    if (at == count || host_at(hosts, at)->state == HOST_UNUSED)
+        error_set(err, "the instance has no agent there");
+    else if (host_at(hosts, at)->state == HOST_STARTING)
+        error_set(err, "the instance's agent there is not up yet");
+    else if (host_at(hosts, at)->state != HOST_UP)
+        error_set(err, "the instance has no agent there: %s",
+                  host_at(hosts, at)->failure ?: "it is another name of a host");
+    else
+        return at;
     return UINT32_MAX;
 }
 

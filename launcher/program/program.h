@@ -60,6 +60,9 @@ void program_host_unreached(struct program *program, const struct tree_unreached
 void program_nodes_lost(struct program *program, const char *host, const struct idset *nodes,
                         const char *why, bool first, double grace);
 
+/* The instance that it runs in has ended. Its tasks have `grace` s. */
+void program_instance_over(struct program *program, double grace);
+
 /* What the user orders: a signal for its tasks, from `sender` ("": unknown) ... */
 void program_signal(struct program *program, int number, const char *sender);
 /* ... and the end, within so many seconds, and by signal `number` if it is not 0. */
@@ -86,8 +89,8 @@ int program_outcome(const struct program *program, struct buf *lines);
 
 /* Where something of its instance is to be moved by tpmove, the words of which follow its name; NULL: nothing
  * is. Borrowed, after program_leave(). */
-/* Number of the host of this name (as R has it) that has an agent; UINT32_MAX: none. */
-uint32_t program_find_host(const struct program *program, const char *name);
+/* Number of the host of this name (as R has it) that has an agent; UINT32_MAX with a sentence: none. */
+uint32_t program_find_host(const struct program *program, const char *name, struct error *err);
 const char *program_completed_due(const struct program *program, const char **instance_id);
 
 /* Its directory in the instance, borrowed; -1: it has none yet. Not after program_leave(). */

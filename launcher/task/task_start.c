@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/mem.h"
 #include "launcher/task/task_launch.h"
 #include "launcher/task/task_start_private.h"
@@ -96,7 +96,6 @@ struct task_start *task_start_new(const struct task_start_config *config,
     const struct part_setup_source source = {launch, config->topo, config->scratch,
                                              config->pmix_served};
     struct exec_memory *memory;
-    struct rlimit files;
     if (task_binding_check(launch, config->topo, err) < 0 ||
         memory_binding_open(launch, config->topo, &memory, err) < 0)
         return NULL;
@@ -105,10 +104,7 @@ struct task_start *task_start_new(const struct task_start_config *config,
     *start = (struct task_start){.config = *config, .ops = ops, .owner = owner, .memory = memory};
     for (uint32_t i = 0; i < TASK_START_MAX; i++)
         start->launching[i].task = NO_TASK;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-        files.rlim_cur = files.rlim_max; /* four descriptors a task; tasks get theirs back */
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
+    descriptors_raise_limit(); /* four descriptors a task; tasks get theirs back */
     start->texts[0] = task_environment_taskmap(launch);
     start->texts[1] = task_environment_resources(launch);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -8,16 +8,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
 
 #define PIECE 65536               /* bytes that are read at a time */
 #define PAID (CHANNEL_WINDOW / 4) /* bytes after which credit is given back */
 
 struct channel {
-    struct channel *next;
     struct channels *channels;
-    uint32_t node, number;
+    uint32_t node, number; /* its name */
+    uint32_t place;        /* in the list */
     int fd;
     ev_io reader, writer;
     size_t window;    /* bytes that may still be sent */
@@ -32,34 +34,61 @@ struct channels {
     struct ev_loop *loop;
     const struct channels_ops *ops;
     void *owner;
-    struct channel *first;
-    size_t count;
+    struct channel **list;
+    size_t capacity;
+    struct hash_table places; /* in the list, by name */
 };
 
-static struct channel **channel_at(struct channels *channels, uint32_t node, uint32_t number)
+struct channel_name {
+    uint32_t node, number;
+};
+
+static uint64_t name_hash(uint32_t node, uint32_t number)
 {
-    struct channel **at = &channels->first;
-    while (*at && ((*at)->node != node || (*at)->number != number))
-        at = &(*at)->next;
-    return at;
+    return hash_table_hash(hash_table_hash(0, node), number);
 }
 
-static void channel_close(struct channel **at)
+static bool has_name(const void *owner, uint32_t place, const void *thing)
 {
-    struct channel *channel = *at;
-    *at = channel->next;
-    channel->channels->count--;
-    ev_io_stop(channel->channels->loop, &channel->reader);
-    ev_io_stop(channel->channels->loop, &channel->writer);
+    const struct channel *channel = ((const struct channels *)owner)->list[place];
+    const struct channel_name *name = thing;
+    return channel->node == name->node && channel->number == name->number;
+}
+
+/* NULL: there is none of this name. */
+static struct channel *channel_find(const struct channels *channels, uint32_t node, uint32_t number)
+{
+    const struct channel_name name = {node, number};
+    uint32_t place =
+        hash_table_find(&channels->places, name_hash(node, number), has_name, channels, &name);
+    return place == HASH_TABLE_NONE ? NULL : channels->list[place];
+}
+
+/* The last one of the list takes its place. */
+static void channel_close(struct channel *channel)
+{
+    struct channels *channels = channel->channels;
+    struct channel *last = channels->list[channels->places.count - 1];
+    hash_table_remove(&channels->places, channel->place, name_hash(channel->node, channel->number),
+                      name_hash(last->node, last->number));
+    channels->list[channel->place] = last;
+    last->place = channel->place;
+    ev_io_stop(channels->loop, &channel->reader);
+    ev_io_stop(channels->loop, &channel->writer);
     close(channel->fd);
     buf_free(&channel->out);
     free(channel);
 }
 
-static void send_end(struct channels *channels, uint32_t node, uint32_t number)
+static void send_end(struct channels *channels, uint32_t node, uint32_t number, const void *bytes,
+                     size_t len)
 {
-    struct frame end = {
-        .type = FRAME_CHANNEL, .flags = FRAME_CHANNEL_END, .node = node, .rank = number};
+    struct frame end = {.type = FRAME_CHANNEL,
+                        .flags = FRAME_CHANNEL_END,
+                        .node = node,
+                        .rank = number,
+                        .bytes = bytes,
+                        .len = len};
     channels->ops->send(channels->owner, &end);
 }
 
@@ -77,7 +106,7 @@ static void stop_reading(struct channel *channel)
         return;
     channel->read_over = true;
     ev_io_stop(channel->channels->loop, &channel->reader);
-    send_end(channel->channels, channel->node, channel->number);
+    send_end(channel->channels, channel->node, channel->number, NULL, 0);
 }
 
 /* Both directions are over, or the descriptor is of no use. */
@@ -88,7 +117,7 @@ static void channel_settle(struct channel *channel)
         shutdown(channel->fd, SHUT_WR);
     }
     if (channel->read_over && channel->write_ended)
-        channel_close(channel_at(channel->channels, channel->node, channel->number));
+        channel_close(channel);
 }
 
 /* ---- from the descriptor to the other side ---- */
@@ -208,14 +237,14 @@ static void take_bytes(struct channel *channel, const struct frame *frame)
 
 void channels_take(struct channels *channels, const struct frame *frame)
 {
-    struct channel *channel = *channel_at(channels, frame->node, frame->rank);
+    struct channel *channel = channel_find(channels, frame->node, frame->rank);
     bool over = frame->type != FRAME_CHANNEL || frame->flags & FRAME_CHANNEL_END;
     if (channel && frame->type == FRAME_CHANNEL)
         take_bytes(channel, frame);
     else if (channel)
         take_credit(channel, frame);
     else if (!over)
-        channels_refuse(channels, frame->node, frame->rank);
+        channels_refuse(channels, frame->node, frame->rank, NULL, 0);
 }
 
 /* ---- life ---- */
@@ -231,22 +260,31 @@ void channels_free(struct channels *channels)
 {
     if (!channels)
         return;
-    while (channels->first)
-        channel_close(&channels->first);
+    while (channels->places.count)
+        channel_close(channels->list[channels->places.count - 1]);
+    hash_table_free(&channels->places);
+    free(channels->list);
     free(channels);
 }
 
 void channels_add(struct channels *channels, uint32_t node, uint32_t number, int fd)
 {
-    struct channel *channel = mem_alloc(sizeof(*channel));
-    *channel = (struct channel){.next = channels->first,
-                                .channels = channels,
+    struct channel *channel = channel_find(channels, node, number);
+    const struct channel_name name = {node, number};
+    if (channel) /* the other side is broken */
+        channel_close(channel);
+    size_t count = channels->places.count;
+    channel = mem_alloc(sizeof(*channel));
+    *channel = (struct channel){.channels = channels,
                                 .node = node,
                                 .number = number,
+                                .place = (uint32_t)count,
                                 .fd = fd,
                                 .window = CHANNEL_WINDOW};
-    channels->first = channel;
-    channels->count++;
+    channels->list =
+        array_reserve(channels->list, &channels->capacity, count + 1, sizeof(struct channel *));
+    hash_table_intern(&channels->places, name_hash(node, number), has_name, channels, &name);
+    channels->list[count] = channel;
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     ev_io_init(&channel->reader, channel_on_readable, fd, EV_READ);
     ev_io_init(&channel->writer, channel_on_writable, fd, EV_WRITE);
@@ -254,23 +292,21 @@ void channels_add(struct channels *channels, uint32_t node, uint32_t number, int
     ev_io_start(channels->loop, &channel->reader);
 }
 
-void channels_refuse(struct channels *channels, uint32_t node, uint32_t number)
+void channels_refuse(struct channels *channels, uint32_t node, uint32_t number, const void *bytes,
+                     size_t len)
 {
-    send_end(channels, node, number);
+    send_end(channels, node, number, bytes, len);
     send_closed(channels, node, number);
 }
 
 void channels_drop(struct channels *channels, const struct idset *nodes)
 {
-    for (struct channel **at = &channels->first; *at;) {
-        if (idset_has(nodes, (*at)->node))
-            channel_close(at);
-        else
-            at = &(*at)->next;
-    }
+    for (size_t i = channels->places.count; i-- > 0;) /* what takes a place was looked at */
+        if (idset_has(nodes, channels->list[i]->node))
+            channel_close(channels->list[i]);
 }
 
 size_t channels_count(const struct channels *channels)
 {
-    return channels->count;
+    return channels->places.count;
 }

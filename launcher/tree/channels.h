@@ -29,13 +29,15 @@ struct channels_ops {
 struct channels *channels_new(struct ev_loop *loop, const struct channels_ops *ops, void *owner);
 void channels_free(struct channels *channels); /* closes all; nobody is told. NULL is fine */
 
-/* From now on what is read from fd (taken) goes to the other side, and what comes from there is written to it. */
+/* From now on what is read from fd (taken) goes to the other side, and what comes from there is written to it. A channel
+ * that has this name already is closed. */
 void channels_add(struct channels *channels, uint32_t node, uint32_t number, int fd);
 /* A FRAME_CHANNEL without FRAME_CHANNEL_OPEN, or a FRAME_CHANNEL_CREDIT. One for a channel that is not there (any more) is
  * answered with the channel's end. */
 void channels_take(struct channels *channels, const struct frame *frame);
-/* The other side of a channel that was asked for there cannot be: it sees the end of file, and closes it. */
-void channels_refuse(struct channels *channels, uint32_t node, uint32_t number);
+/* The other side of a channel that was asked for there cannot be: it sees these bytes and the end of file, and closes it. */
+void channels_refuse(struct channels *channels, uint32_t node, uint32_t number, const void *bytes,
+                     size_t len);
 /* These nodes are lost: their channels are closed. */
 void channels_drop(struct channels *channels, const struct idset *nodes);
 

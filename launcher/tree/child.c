@@ -91,8 +91,11 @@ static char *child_explain(struct child *child, const char *why)
         buf_add_char(&child->raw, '\n');
         bootstrap_read_stderr(&child->raw, &child->stage, &child->words);
     }
+    bool refused = child->lent && child->noise.len && !child->words.len;
     if (child->words.len)
         buf_add(&text, buf_bytes(&child->words), child->words.len);
+    else if (refused)
+        buf_add(&text, buf_bytes(&child->noise), child->noise.len);
     else if (child->start_words)
         buf_printf(&text, "%s%s%s", why, child->start_words->len ? "; " : "",
                    buf_text(child->start_words));
@@ -106,7 +109,8 @@ static char *child_explain(struct child *child, const char *why)
         buf_add_text(&text, why);
     while (child->noise.len && strchr("\r\n \t", buf_text(&child->noise)[child->noise.len - 1]))
         child->noise.len--;
-    child_add_noise(&text, &child->noise);
+    if (!refused)
+        child_add_noise(&text, &child->noise);
     return buf_take_text(&text);
 }
 

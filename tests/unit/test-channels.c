@@ -477,17 +477,69 @@ static void credit_that_is_too_much_or_cut_counts_nothing(void **state)
     close(ends[1]);
 }
 
-static void a_refused_channel_is_closed_at_the_other_side(void **state)
+static void a_refused_channel_is_closed_at_the_other_side_which_reads_why(void **state)
 {
     struct world *world = *state;
+    char text[16];
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
     channels_add(world->a.channels, NODE, 2, pair[1]);
-    channels_refuse(world->b.channels, NODE, 2);
+    channels_refuse(world->b.channels, NODE, 2, "no room", 7);
     settle(world);
+    assert_int_equal(read(pair[0], text, sizeof(text)), 7);
+    assert_memory_equal(text, "no room", 7);
     assert_true(at_end(pair[0]));
     assert_int_equal(count(&world->a), 0);
     close(pair[0]);
+}
+
+static void a_second_channel_of_one_name_closes_the_first(void **state)
+{
+    struct world *world = *state;
+    int first[2], second[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, first), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, second), 0);
+    channels_add(world->a.channels, NODE, 2, first[1]);
+    channels_add(world->a.channels, NODE, 2, second[1]);
+    assert_true(at_end(first[0]));
+    assert_false(at_end(second[0]));
+    assert_int_equal(count(&world->a), 1);
+    close(first[0]);
+    close(second[0]);
+}
+
+/* Programs come and go while others stay. */
+static void many_channels_are_told_apart_while_some_are_closed(void **state)
+{
+    enum { MANY = 200 };
+    struct world *world = *state;
+    int ends[MANY][2];
+    char byte = 0;
+    for (uint32_t i = 0; i < MANY; i++)
+        open_channel(world, 2 * i, ends[i]);
+    for (int i = 0; i < MANY; i += 3) {
+        close(ends[i][0]);
+        settle(world);
+        assert_true(at_end(ends[i][1]));
+        close(ends[i][1]);
+        settle(world);
+    }
+    assert_int_equal(count(&world->a), MANY - (MANY + 2) / 3);
+    assert_int_equal(count(&world->b), MANY - (MANY + 2) / 3);
+    for (int i = 0; i < MANY; i++) {
+        if (i % 3 == 0)
+            continue;
+        byte = (char)i;
+        assert_int_equal(write(ends[i][0], &byte, 1), 1);
+        settle(world);
+        byte = 0;
+        assert_int_equal(read(ends[i][1], &byte, 1), 1);
+        assert_int_equal(byte, (char)i);
+        close(ends[i][0]);
+        close(ends[i][1]);
+        settle(world);
+    }
+    assert_int_equal(count(&world->a) + count(&world->b), 0);
 }
 
 static void channels_of_lost_nodes_are_closed_and_no_others(void **state)
@@ -537,7 +589,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(more_than_the_window_closes_the_channel, setup, teardown),
         cmocka_unit_test_setup_teardown(credit_that_is_too_much_or_cut_counts_nothing, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(a_refused_channel_is_closed_at_the_other_side, setup,
+        cmocka_unit_test_setup_teardown(
+            a_refused_channel_is_closed_at_the_other_side_which_reads_why, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_second_channel_of_one_name_closes_the_first, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(many_channels_are_told_apart_while_some_are_closed, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(channels_of_lost_nodes_are_closed_and_no_others, setup,
                                         teardown),
