@@ -117,6 +117,7 @@ liblauncher_a_SOURCES = \
     launcher/program/graceful_stop.c launcher/program/graceful_stop.h \
     launcher/program/group_start.c launcher/program/group_start.h \
     launcher/program/inquiries.c launcher/program/inquiries.h \
+    launcher/program/lost_hosts.c launcher/program/lost_hosts.h \
     launcher/program/names.c launcher/program/names.h \
     launcher/program/no_pmi.c launcher/program/no_pmi.h \
     launcher/program/outcome.c launcher/program/outcome.h \

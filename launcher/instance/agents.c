@@ -249,7 +249,7 @@ static void agents_host_failed(struct agents *agents, uint32_t number, char *tex
     agents->ops->failed(agents->owner, number);
 }
 
-void agents_late(struct agents *agents, const struct idset *hosts)
+void agents_late(struct agents *agents, const struct idset *hosts, const char *why)
 {
     struct idset *start = idset_new();
     IDSET_FOREACH(number, hosts)
@@ -264,8 +264,8 @@ void agents_late(struct agents *agents, const struct idset *hosts)
             idset_add(start, number);
         error_clear(&err);
     }
-    agents_say(agents, "resources: %zu node%s more asked, for tasks that are added",
-               idset_count(start), idset_count(start) == 1 ? "" : "s");
+    agents_say(agents, "resources: %zu node%s more asked, %s", idset_count(start),
+               idset_count(start) == 1 ? "" : "s", why);
     tree_forget(agents->tree, start); /* it may have had an agent that was of no use */
     start_targets(agents, start, TREE_LATE);
     idset_free(start);
@@ -289,6 +289,11 @@ void agents_hello(struct agents *agents, const struct frame *frame)
         topo = known ? topo_ref(known) : hello.topo;
         if (!topo)
             error_set(&err, "its agent does not say what hardware it has");
+    }
+    if (topo && host_is_changed(agents->hosts, number, topo)) {
+        error_set(&err, "its hardware is not what it was before it was lost");
+        topo_free(topo);
+        topo = NULL;
     }
     if (topo) {
         const struct host *host = host_at(agents->hosts, number);

@@ -42,8 +42,8 @@ void agents_free(struct agents *agents); /* NULL is fine */
 /* Ask those of these hosts that have not been heard of; with -v say so, and without `tell` only where
  * there are any. -1 with a sentence where one cannot be asked: then none is. */
 int agents_start(struct agents *agents, const struct idset *wanted, bool tell, struct error *err);
-/* Ask these as well, which have no agent: one that cannot be asked has failed at once. */
-void agents_late(struct agents *agents, const struct idset *hosts);
+/* Ask these as well, which have no agent: one that cannot be asked has failed at once. With -v it is said `why`. */
+void agents_late(struct agents *agents, const struct idset *hosts, const char *why);
 /* What is known of the hardware of a host without asking it; borrowed, or NULL. */
 struct topo *agents_known_topology(const struct agents *agents, uint32_t host);
 

@@ -155,6 +155,11 @@ static uint32_t host_first_of(struct host_kinds *kinds, const char *text, uint32
 bool host_up(struct host_table *hosts, uint32_t number, struct topo *topo, const char *machine)
 {
     struct host *host = &hosts->list[number];
+    if (host->topo) { /* it was lost: plans may refer to the topology of before */
+        topo_free(topo);
+        host_turn(hosts, host, HOST_UP);
+        return true;
+    }
     free(host->digest);
     host->digest = topo_digest(topo);
 
@@ -176,6 +181,17 @@ bool host_up(struct host_table *hosts, uint32_t number, struct topo *topo, const
     host->topo = topo;
     host_turn(hosts, host, HOST_UP);
     return true;
+}
+
+bool host_is_changed(const struct host_table *hosts, uint32_t number, const struct topo *topo)
+{
+    const struct host *host = &hosts->list[number];
+    if (!host->topo || !host->digest)
+        return false;
+    char *digest = topo_digest(topo);
+    bool changed = strcmp(digest, host->digest) != 0;
+    free(digest);
+    return changed;
 }
 
 void host_grant_gpus(struct host_table *hosts, uint32_t number, struct idset *gpus,
@@ -201,6 +217,8 @@ void host_failed(struct host_table *hosts, uint32_t number, char *text, double e
     free(text);
     if (!host->topo)
         host_turn(hosts, host, HOST_FAILED);
+    else if (host->state == HOST_STARTING) /* again */
+        host_turn(hosts, host, HOST_LOST);
 }
 
 void host_lost(struct host_table *hosts, uint32_t number, const char *why)

@@ -102,6 +102,7 @@ static void program_finish(struct program *program)
     program_termination_stop(program->termination);
     program_claim_stop(program->claim);
     graceful_stop_over(program->stop);
+    lost_hosts_stop(program->lost);
     inquiries_settle(program->inquiries);
     tree_end(program->tree, program->gone_patience);
 }
@@ -309,6 +310,8 @@ static void program_on_opened(void *owner)
                               .claim = program->claim,
                               .tree = program->tree};
     program->spawns = spawns_new(&base, &spawns_ops, program);
+    if (program->spec->initial_program && !program->spec->dry_run)
+        program->lost = lost_hosts_new(program->loop, program_start_agents(start));
 }
 
 static void program_on_planned(void *owner)
@@ -632,6 +635,7 @@ void program_free(struct program *program)
     inquiries_free(program->inquiries);
     task_requests_free(program->requests);
     spawns_free(program->spawns);
+    lost_hosts_free(program->lost);
     program_claim_free(program->claim);
     task_groups_free(program->groups);
     program_service_free(program->service);

@@ -195,8 +195,16 @@ static void host_settled(struct program *program)
 static void on_hello(struct program *program, uint32_t child, const struct frame *frame,
                      const json_t *value)
 {
+    const struct host_table *hosts = program_start_hosts(program->start);
     (void)child, (void)value;
     agents_hello(program_start_agents(program->start), frame);
+    if (host_at(hosts, frame->node)->state == HOST_UP &&
+        lost_hosts_remove(program->lost, frame->node)) {
+        char *line = mem_format("%s: answers again; programs may run there",
+                                program_host_name(program, frame->node));
+        program->ops->note(program->owner, line);
+        free(line);
+    }
     host_settled(program);
 }
 
@@ -234,24 +242,6 @@ void program_host_unreached(struct program *program, const struct tree_unreached
     host_settled(program);
 }
 
-/* They are of no use to groups that may still be spawned; those that run do not need them. */
-static void idle_lost(struct program *program, const struct idset *nodes, const char *why)
-{
-    struct host_table *hosts = program_start_hosts(program->start);
-    IDSET_FOREACH(node, nodes)
-    {
-        if (node >= host_count(hosts))
-            break;
-        host_lost(hosts, node, why);
-        char *line = mem_format("%s: %s; nothing ran there", host_names(hosts)[node],
-                                host_at(hosts, node)->failure);
-        if (program->spec->verbose)
-            program->ops->say(program->owner, line);
-        free(line);
-    }
-    tree_forget(program->tree, nodes);
-}
-
 char *program_hosts_text(const struct program *program, const struct idset *nodes)
 {
     struct hostlist *hosts = hostlist_new();
@@ -263,6 +253,29 @@ char *program_hosts_text(const struct program *program, const struct idset *node
     char *text = hostlist_encode(hosts);
     hostlist_free(hosts);
     return text;
+}
+
+/* They are of no use to groups that may still be spawned; those that run do not need them. */
+static void idle_lost(struct program *program, const struct idset *nodes, const char *why)
+{
+    struct host_table *hosts = program_start_hosts(program->start);
+    IDSET_FOREACH(node, nodes)
+    {
+        if (node < host_count(hosts))
+            host_lost(hosts, node, why);
+    }
+    char *names = program_hosts_text(program, nodes);
+    char *line = program->lost ? mem_format("%s: lost: %s; programs run elsewhere until it answers",
+                                            names, why)
+                               : mem_format("%s: lost: %s; nothing ran there", names, why);
+    if (program->lost)
+        program->ops->note(program->owner, line);
+    else if (program->spec->verbose)
+        program->ops->say(program->owner, line);
+    free(line);
+    free(names);
+    tree_forget(program->tree, nodes);
+    lost_hosts_add(program->lost, nodes);
 }
 
 void program_nodes_lost(struct program *program, const char *host, const struct idset *nodes,

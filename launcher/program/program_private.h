@@ -6,6 +6,7 @@
 
 #include "launcher/program/graceful_stop.h"
 #include "launcher/program/inquiries.h"
+#include "launcher/program/lost_hosts.h"
 #include "launcher/program/no_pmi.h"
 #include "launcher/program/outcome.h"
 #include "launcher/program/program.h"
@@ -32,6 +33,7 @@ struct program {
     struct program_service *service;
     struct program_claim *claim; /* NULL, as the next two: there are no resources yet */
     struct spawns *spawns;
+    struct lost_hosts *lost; /* NULL: this program is no instance */
     struct task_requests *requests;
     struct outcome *outcome;
     struct program_log *log;

@@ -190,7 +190,7 @@ static enum group_step spawn_find_plan(struct spawn *spawn, const struct spawn_r
         struct idset *chosen = spawn_hosts_choose(request, spawn->asked);
         bool any = !idset_empty(chosen);
         if (any)
-            agents_late(base->agents, chosen);
+            agents_late(base->agents, chosen, "for tasks that are added");
         idset_add_set(spawn->asked, chosen);
         idset_free(chosen);
         if (any)

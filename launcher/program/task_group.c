@@ -331,7 +331,7 @@ static struct task_group *task_group_new(struct task_groups *groups,
         group->check =
             program_check_new(own, from->spec, group->first_rank, group->ntasks, &check_ops, group);
     group->nodes = own;
-    if (!group->number) /* every agent hears of the first */
+    if (!group->number && !from->spec->initial_program) /* every agent hears of the first */
         tree_add_nodes(groups->tree, group->nodes);
     group->pending = idset_copy(group->nodes);
     group->fence = fence_new(group->nnodes, &fence_ops, group);

@@ -134,6 +134,33 @@ static void test_a_lost_host_keeps_its_topology(void **state)
     host_table_free(hosts);
 }
 
+static void test_a_lost_host_may_fail_again_and_come_back_as_it_was(void **state)
+{
+    struct host_table *hosts = table_of(2);
+    struct topo *other = topo_of("core:2 pu:1");
+    (void)state;
+    host_starting(hosts, 0);
+    host_up(hosts, 0, topo_of("core:4 pu:1"), "m");
+    const struct topo *topo = host_at(hosts, 0)->topo;
+    host_lost(hosts, 0, "the link was closed");
+    host_starting(hosts, 0);
+    assert_int_equal(host_awaited(hosts), 1);
+    host_failed(hosts, 0, mem_copy_text("is down"), -1, true);
+    assert_int_equal(host_awaited(hosts), 0);
+    assert_int_equal(host_at(hosts, 0)->state, HOST_LOST);
+    assert_string_equal(host_at(hosts, 0)->failure, "is down");
+    host_starting(hosts, 0);
+    assert_true(host_is_changed(hosts, 0, other));
+    assert_false(host_is_changed(hosts, 1, other));
+    assert_false(host_is_changed(hosts, 0, topo));
+    assert_true(host_up(hosts, 0, topo_of("core:4 pu:1"), "m"));
+    assert_int_equal(host_at(hosts, 0)->state, HOST_UP);
+    assert_ptr_equal(host_at(hosts, 0)->topo, topo);
+    assert_null(host_at(hosts, 0)->failure);
+    topo_free(other);
+    host_table_free(hosts);
+}
+
 static void test_what_was_lent_is_taken_back_and_nothing_else(void **state)
 {
     struct host_table *hosts = table_of(3);
@@ -160,6 +187,7 @@ int main(void)
         cmocka_unit_test(test_a_second_name_of_a_machine_is_a_duplicate),
         cmocka_unit_test(test_a_failure_names_the_host_once_and_is_forgotten_at_a_new_start),
         cmocka_unit_test(test_a_lost_host_keeps_its_topology),
+        cmocka_unit_test(test_a_lost_host_may_fail_again_and_come_back_as_it_was),
         cmocka_unit_test(test_what_was_lent_is_taken_back_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
