@@ -407,3 +407,41 @@ inside() { # NAME: processes of this test with this name, oldest first
     run_tpctl -0 list
     equal "$output" ""
 }
+
+# ---- what stays ----
+
+# descriptors_of PID...: how many each has open, and its memory in KiB
+held_by() { for pid; do echo "$(find "/proc/$pid/fd" -mindepth 1 | wc -l) $(awk '/^RssAnon/ { print $2 }' "/proc/$pid/status")"; done; }
+
+@test "after many programs an instance's manager and agent have what they had before" {
+    script s -n all <<-'END'
+	run() { for i in $(seq "$1"); do "$TPRUN" --overlap true || exit; done; }
+	run 20; : >first; until [ -e go ]; do sleep 0.05; done
+	run "$MANY"; : >second; until [ ! -e go ]; do sleep 0.05; done
+	for i in $(seq 40); do "$TPRUN" --overlap sh -c 'exit 3' 2>/dev/null & done; wait
+	"$TPRUN" --overlap -d true; "$TPRUN" -d --overlap sleep 0.1
+	: >third; until [ -e end ]; do sleep 0.05; done
+	END
+    export MANY=$((${ROUNDS:-3} > 3 ? 1000 : 150))
+    start "$BATCH" ./s
+    local manager agent before after
+    wait_for 60 test -e first
+    manager=$(inside tprun-manager | head -n 1) agent=$(inside tpagent | head -n 1)
+    before=$(held_by "$manager" "$agent")
+    touch go
+    wait_for 300 test -e second
+    after=$(held_by "$manager" "$agent")
+    echo "before: $before, after $MANY: $after"
+    equal "$(cut -d' ' -f1 <<<"$after")" "$(cut -d' ' -f1 <<<"$before")"
+    rm go
+    wait_for 60 test -e third
+    sleep 1
+    echo "after 40 at once: $(held_by "$manager" "$agent")"
+    equal "$(held_by "$manager" "$agent" | cut -d' ' -f1)" "$(cut -d' ' -f1 <<<"$before")"
+    touch end
+    finish
+    equal "$status" 0
+    paste -d' ' <(echo "$before") <(echo "$after") | while read -r _ was _ is; do
+        [ "$is" -le "$((was + 256))" ] || { echo "grown from $was to $is KiB"; exit 1; }
+    done
+}

@@ -1,0 +1,144 @@
+# shellcheck disable=SC2154,SC2030,SC2031,SC2016,SC2012,SC2010 # bats sets output and stderr; scripts are quoted
+# What programs in an instance have to do with each other, and with a node that is lost: nothing.
+#   ROUNDS   how often each flood is measured (2; more than 3 as given)
+load common
+setup_file() { start_cluster 4; }
+teardown_file() { stop_cluster; }
+setup() {
+    start_cluster_test
+    unset TPRUN_OPTIONS
+    [ "${ROUNDS:-2}" -gt 3 ] || ROUNDS=2
+    mkdir bin
+    ln -s "$TPRUN" bin/tpbatch
+    BATCH=$PWD/bin/tpbatch
+    export PATH=$PWD/bin:${TPRUN%/*}:$PATH
+    export PROGRAMS ROUNDS
+    export DIR=$PWD
+}
+teardown() {
+    [ -z "${NO_CLUSTER:-}" ] || return 0
+    "$CLUSTER" heal 3>&-
+    hosts_clean 10
+}
+
+script() { # NAME: the commands come on stdin
+    { printf '#!/bin/bash\n#TPRUN: -N 4 -n all --hosts node[0-3]\ncd "$DIR"\n'; cat; } >"$1"
+    chmod +x "$1"
+}
+run_batch() { # -STATUS ARGUMENTS...
+    run "$1" --separate-stderr "$CLUSTER" exec head timeout --foreground -k 5 "${LIMIT:-60}" "$BATCH" "${@:2}"
+}
+
+# ---- floods ----
+
+# slower TIMES TASKS COMMAND...: while a program of so many tasks floods, others take no more than so many times what
+# they take beside as many tasks that compute. Measured in turn, and once more where the machine was busy.
+slower() {
+    local try times=$1
+    export TASKS=$2 FLOOD="${*:3}"
+    script s <<-'END'
+	beside() { # COMMAND...: how long 5 programs take beside it, in ms each
+	    setsid tprun -N 4 -n "$TASKS" --map-by node --oversubscribe --on-failure continue "$@" >/dev/null 2>flood.err &
+	    sleep 1
+	    for i in 1 2 3 4 5; do
+	        from=$(date +%s%N)
+	        tprun -n 1 true || exit
+	        echo $((($(date +%s%N) - from) / 1000000))
+	    done
+	    kill -0 $! || { echo "the flood has ended: $(cat flood.err)" >&2; exit 1; }
+	    kill -9 $!
+	    wait $! 2>/dev/null
+	    until tprun --no-wait -N 4 -n 8 true 2>/dev/null; do sleep 0.1; done
+	}
+	for ((round = 0; round < ROUNDS; round++)); do
+	    beside sh -c 'while :; do :; done' >>busy
+	    beside $FLOOD >>flooded
+	done
+	END
+    for try in 1 2 3; do
+        rm -f busy flooded
+        LIMIT=250 run_batch -0 ./s
+        echo "beside tasks that compute: $(paste -sd' ' busy) ms, beside the flood: $(paste -sd' ' flooded) ms: $(median busy), $(median flooded)"
+        [ "$(median flooded)" -gt "$((times * $(median busy)))" ] || break
+    done
+    echo "# $BATS_TEST_DESCRIPTION: $(median flooded) ms, else $(median busy) ms" >&3
+    [ "$(median flooded)" -le "$((times * $(median busy)))" ]
+}
+median() { sort -n "$1" | sed -n "$((($(wc -l <"$1") + 1) / 2))p"; }
+
+@test "a flood of output slows no other program" {
+    slower 2 4 yes
+}
+@test "a flood of output that nobody reads slows no other program" {
+    slower 2 4 sh "$PWD/stop"
+}
+@test "a flood of fences slows no other program" {
+    slower 2 4 "$PROGRAMS/pmibench" 1 100000000
+}
+@test "a flood of puts slows no other program" {
+    slower 2 4 "$PROGRAMS/pmibench" 100000000 1
+}
+@test "a flood of events slows no other program" {
+    need_pmix_programs
+    slower 2 4 "$PROGRAMS/pmix-event" flood namespace 100000000 1000
+}
+@test "a flood of spawns slows no other program" {
+    slower 2 4 "$PROGRAMS/pmi-spawn" loop 100000000 true
+}
+@test "a flood of tasks that die slows no other program" {
+    slower 2 4 "$PROGRAMS/pmi-spawn" loop 100000000 sh -c 'kill -9 $$'
+}
+
+# ---- failures ----
+
+@test "a program that fails, aborts or is ended ends no other" {
+    script s <<-'END'
+	tprun -N 4 -n 4 --map-by node sh -c ': >up.$TPRUN_RANK; until [ -e go ]; do sleep 0.1; done' &
+	beside=$!
+	until [ "$(ls | grep -c '^up')" = 4 ]; do sleep 0.05; done
+	tprun -N 4 -n 4 --map-by node sh -c 'exit $TPRUN_RANK' 2>/dev/null; echo $?
+	tprun -N 4 -n 4 --map-by node sh -c 'kill -SEGV $$' 2>/dev/null; echo $?
+	tprun -n 2 --pmi pmi1 sh -c 'printf "cmd=init pmi_version=1 pmi_subversion=1\ncmd=abort exitcode=14\n" >&$PMI_FD; exec sleep 100' 2>/dev/null; echo $?
+	tprun -n 4 --time-limit 1s sleep 1000 2>/dev/null; echo $?
+	tprun -n 1 /none 2>/dev/null; echo $?
+	: >go
+	wait "$beside"; echo $?
+	END
+    run_batch -0 ./s
+    [[ "$(head -n 1 <<<"$output")" = [123] ]]
+    equal "$(sed 1d <<<"$output" | paste -sd' ')" "139 14 124 127 0"
+}
+
+# ---- a node that is lost ----
+
+@test "a lost node is named and not used until it answers again" {
+    script s <<-'END'
+	tprun -n 2 --hosts node0,node3 --map-by node sh -c ': >up.$TPRUN_RANK; until [ -e go ]; do sleep 0.1; done' &
+	beside=$!
+	until [ -e lost ]; do sleep 0.05; done
+	try() { "$@" >said 2>&1; echo "$?: $(sed 's/no answer within.*\|nothing was heard.*/silent/' said | paste -sd'|')"; }
+	try tprun -n 1 --hosts node2 uname -n
+	try tprun -N 4 -n 4 --map-by node --overlap uname -n
+	try tprun -n 3 --no-wait --hosts 'node[1-2]' uname -n
+	try tprun -n 2 --hosts 'node[1-2]' uname -n
+	try tprun -N 3 -n 3 --map-by node uname -n
+	try tprun --shape node=1/slot=2/core=1 --hosts 'node[1-2]' uname -n
+	: >tried
+	until [ -e again ]; do sleep 0.05; done
+	try tprun -n 2 --hosts node2 uname -n
+	tprun -N 4 -n 4 --map-by node --overlap uname -n | sort | paste -sd' '
+	: >go
+	wait "$beside"; echo $?
+	END
+    start_on head "$BATCH" --node-timeout 3s --start-timeout 3s ./s
+    wait_for 20 test -e up.1
+    "$CLUSTER" crash node2
+    : >lost # programs ask for it before it is known
+    wait_for 60 test -e tried || { cat out err; return 1; }
+    "$CLUSTER" heal 3>&-
+    wait_for 60 grep -q "node2: answers again" err || { cat out err; return 1; }
+    : >again
+    finish
+    cat out err
+    equal "$status" 0
+}
