@@ -325,11 +325,13 @@ void agents_unreached(struct agents *agents, const struct tree_unreached *what, 
         idset_remove(again, what->node);
     tree_forget(agents->tree, what->nodes);
     start_targets(agents, again, TREE_AGAIN);
+    bool lent = host_bootstrap_command(agents->bootstrap)->broker; /* by no command, and at once */
     if (failed)
         agents_host_failed(
             agents, what->node,
-            mem_format("not started: %s: %s", bootstrap_stage_name(what->stage), what->text),
-            what->elapsed, true);
+            lent ? mem_format("not started: %s", what->text)
+                 : mem_format("not started: %s: %s", bootstrap_stage_name(what->stage), what->text),
+            lent ? -1 : what->elapsed, true);
     idset_free(again);
 }
 

@@ -250,7 +250,11 @@ static void child_closed(struct link *link, void *arg, const struct error *why)
 {
     struct child *child = arg;
     bool was_up = child->settled, ending = child->ending;
-    char *text = mem_copy_text(error_text(why));
+    char *text =
+        mem_copy_text(child->lent && !was_up
+                          ? "the instance's agent there has closed the connection (lost, or it "
+                            "could not start another)"
+                          : error_text(why));
     bool over = child->pid == 0 || (was_up && (!child->here || link_is_silent(link)));
     child_close_link(child);
     if (was_up && !ending)
