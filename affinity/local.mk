@@ -14,6 +14,7 @@ libresource_a_SOURCES = \
     affinity/shape/shape_grammar.c \
     affinity/shape/shape_json.c \
     affinity/shape/shape_private.h \
+    affinity/queue/reservation.c affinity/queue/reservation.h \
     affinity/resource/constraint.c affinity/resource/constraint.h \
     affinity/resource/constraint_private.h \
     affinity/resource/constraint_text.c \
