@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "affinity/queue/reservation.h"
 #include "base/buf.h"
 #include "base/duration.h"
 #include "base/mem.h"
+#include "launcher/ledger/claim.h"
 #include "launcher/ledger/claim_queue.h"
 
 #define QUEUE_TELL 5.0     /* s after which a run says what it waits for */
@@ -28,8 +30,10 @@ struct allocation_queue {
     int watch;
     ev_io sign;
     ev_timer again, tell, limit;
-    struct rset *scope; /* what it could use */
-    struct rset *wish;  /* what it would claim were nothing held; NULL: not known */
+    struct rset *scope;      /* what it could use */
+    struct rset *wish;       /* what it would claim were nothing held; NULL: not known */
+    struct reservation told; /* what the ledger has of it */
+    uint64_t state;          /* that it is made from; 0: it is not made yet */
 };
 
 /* ---- what it waits for ---- */
@@ -57,9 +61,8 @@ static char *queue_rivals(const struct allocation_queue *queue)
                            queue->scope);
 }
 
-/* "4 cores on node0: program 17 (./app, since 12:03, for 2m) holds cores 0-3 of node0; --overlap
- * shares them" */
-static char *describe(const struct allocation_queue *queue)
+/* "4 cores on node0" */
+static char *describe_wish(const struct allocation_queue *queue)
 {
     size_t cores = 0, gpus = 0, hosts = queue->wish ? queue->wish->nnodes : 0;
     struct buf text = BUF_INIT;
@@ -77,11 +80,110 @@ static char *describe(const struct allocation_queue *queue)
         buf_printf(&text, " on %zu nodes", hosts);
     else if (hosts)
         buf_printf(&text, " on %s", queue->wish->nodes[0].host);
-    char *who = queue_rivals(queue);
-    if (*who)
-        buf_printf(&text, ": %s%s", who, QUEUE_SHARES);
-    free(who);
     return buf_take_text(&text);
+}
+
+static struct rset *queue_fit(void *owner, const struct rset *taken)
+{
+    struct allocation_queue *queue = owner;
+    struct error why = ERROR_INIT;
+    bool known;
+    struct rset *fit = queue->ops->fit(queue->owner, taken, &known, &why);
+    error_clear(&why);
+    return fit;
+}
+
+/* Where it would fit, but for those that wait: "it would delay program 17 (./app, since 12:03, for 2m), which came
+ * first; with --time-limit=50s it could start now". Caller frees; NULL: it would not fit. */
+static char *describe_delay(struct allocation_queue *queue)
+{
+    const struct resources *resources = queue->resources;
+    struct rset *held = instance_held(resources_instance(resources), NULL);
+    struct rset *fit = held ? queue_fit(queue, held) : NULL;
+    uint64_t start;
+    char *who = fit ? entry_delayed(resources_entry(resources), fit, &start) : NULL;
+    struct buf text = BUF_INIT;
+    if (who && *who) {
+        double limit = (double)start - ceil(ev_time()) - ceil(queue->spec->kill_grace) - 1;
+        buf_printf(&text, "it would delay %s, which came first", who);
+        if (limit >= 1 && limit < queue->spec->time_limit) {
+            char *time = duration_encode(limit);
+            buf_printf(&text, "; with --time-limit=%s it could start now", time);
+            free(time);
+        }
+    }
+    free(who);
+    rset_free(fit);
+    rset_free(held);
+    return text.len ? buf_take_text(&text) : NULL;
+}
+
+/* "4 cores on node0: program 17 (./app, since 12:03, for 2m) holds cores 0-3 of node0; 2 programs are before this one;
+ * --overlap shares them" */
+static char *describe(struct allocation_queue *queue)
+{
+    struct buf text = BUF_INIT;
+    char *wish = describe_wish(queue), *who = queue_rivals(queue), *delay = describe_delay(queue);
+    buf_add_text(&text, wish);
+    if (*who)
+        buf_printf(&text, ": %s", who);
+    if (delay)
+        buf_printf(&text, "%s%s", *who ? "; " : ": ", delay);
+    if (*who || delay)
+        buf_add_text(&text, QUEUE_SHARES);
+    free(delay);
+    free(who);
+    free(wish);
+    return buf_take_text(&text);
+}
+
+/* ---- what it keeps from later ones ---- */
+
+static bool is_same_set(const struct rset *a, const struct rset *b)
+{
+    struct rset *more = rset_subtract_hosts(a, b), *less = rset_subtract_hosts(b, a);
+    bool same = !more->nnodes && !less->nnodes;
+    rset_free(more);
+    rset_free(less);
+    return same;
+}
+
+/* Tells the ledger, where it is another than before; takes it. */
+static int tell_reservation(struct allocation_queue *queue, struct reservation made,
+                            struct error *err)
+{
+    bool same = queue->told.needs && queue->told.start == made.start &&
+                is_same_set(queue->told.needs, made.needs);
+    if (!same && entry_queue(resources_entry(queue->resources), made.needs, made.start, err) < 0) {
+        rset_free(made.needs);
+        return -1;
+    }
+    rset_free(queue->told.needs);
+    queue->told = made;
+    return 0;
+}
+
+/* With every change of what others hold and keep. */
+static int make_reservation(struct allocation_queue *queue, struct error *err)
+{
+    struct entry_holds holds;
+    if (entry_holds_read(resources_entry(queue->resources), queue->scope, &holds, err) < 0)
+        return -1;
+    int rc = 0;
+    if (holds.state != queue->state) {
+        struct reservation_question question = {.holds = holds.list,
+                                                .nholds = holds.count,
+                                                .now = holds.now,
+                                                .scope = queue->scope,
+                                                .is_first = holds.is_first,
+                                                .fit = queue_fit,
+                                                .owner = queue};
+        rc = tell_reservation(queue, reservation_make(&question), err);
+        if (rc == 0)
+            queue->state = holds.state;
+    }
+    entry_holds_clear(&holds);
+    return rc;
 }
 
 /* ---- events ---- */
@@ -196,17 +298,21 @@ static int check_can_wait(struct allocation_queue *queue, struct error *err)
 {
     struct error never = ERROR_INIT;
     bool known;
-    queue->wish = queue->ops->fits_ever(queue->owner, &known, &never);
+    queue->wish = queue->ops->fit(queue->owner, NULL, &known, &never);
     queue->scope = make_scope(resources_hosts(queue->resources));
     int rc = 0;
     if (!queue->wish && known) {
         rc = never.kind == ERROR_USAGE ? error_usage(err, "%s", error_text(&never))
                                        : error_set(err, "%s", error_text(&never));
     } else if (queue->spec->wait <= 0) {
-        char *who = queue_rivals(queue);
+        char *who = queue_rivals(queue), *delay = describe_delay(queue);
         char *why = mem_copy_text(error_text(err));
         bool told = !*who || strstr(why, "--overlap");
-        rc = error_set(err, "%s%s%s%s", why, *who ? "; " : "", who, told ? "" : QUEUE_SHARES);
+        if (delay)
+            rc = error_set(err, "--no-wait: %s%s", delay, QUEUE_SHARES);
+        else
+            rc = error_set(err, "%s%s%s%s", why, *who ? "; " : "", who, told ? "" : QUEUE_SHARES);
+        free(delay);
         free(who);
         free(why);
     }
@@ -214,9 +320,22 @@ static int check_can_wait(struct allocation_queue *queue, struct error *err)
     return rc;
 }
 
+/* All of the scope at first: what can be spared of that takes longer to find. */
+static int stand_in_line(struct allocation_queue *queue, struct error *err)
+{
+    struct reservation all = {.needs = rset_copy(queue->scope)};
+    int rc = tell_reservation(queue, all, err);
+    if (rc == 0 && !entry_is_behind(resources_entry(queue->resources)))
+        rc = make_reservation(queue, err);
+    return rc;
+}
+
 int allocation_queue_wait(struct allocation_queue *queue, struct error *err)
 {
     if (queue->waits) {
+        struct error ignored = ERROR_INIT;
+        make_reservation(queue, &ignored); /* later ones wait longer where that fails */
+        error_clear(&ignored);
         arm(queue, QUEUE_FIRST);
         return 0;
     }
@@ -231,15 +350,20 @@ int allocation_queue_wait(struct allocation_queue *queue, struct error *err)
     }
     ev_now_update(queue->loop);
     start_events(queue);
-    if (entry_queue(entry, queue->scope, err) < 0) {
+    if (stand_in_line(queue, err) < 0) {
         allocation_queue_leave(queue);
         return -1;
     }
     arm(queue, 0); /* something may have become free before it stood in line */
-    char *what = describe(queue), *line = mem_format("in line for %s", what);
-    queue->ops->say(queue->owner, line);
-    free(line);
-    free(what);
+    char *wish = describe_wish(queue);
+    queue->ops->waits(queue->owner, wish);
+    free(wish);
+    if (queue->spec->verbose) {
+        char *what = describe(queue), *line = mem_format("in line for %s", what);
+        queue->ops->say(queue->owner, line);
+        free(line);
+        free(what);
+    }
     return 0;
 }
 
@@ -248,7 +372,7 @@ bool allocation_queue_waits(const struct allocation_queue *queue)
     return queue->waits;
 }
 
-char *allocation_queue_describe(const struct allocation_queue *queue)
+char *allocation_queue_describe(struct allocation_queue *queue)
 {
     return queue && queue->waits ? describe(queue) : NULL;
 }
@@ -266,7 +390,10 @@ void allocation_queue_leave(struct allocation_queue *queue)
     }
     rset_free(queue->scope);
     rset_free(queue->wish);
+    rset_free(queue->told.needs);
     queue->scope = queue->wish = NULL;
+    queue->told = (struct reservation){0};
+    queue->state = 0;
     queue->watch = -1;
     queue->waits = false;
 }

@@ -63,6 +63,8 @@ int resources_enter(struct resources *resources, struct error *err)
     buf_free(&command);
     if (!resources->entry)
         return -1;
+    const struct rset *R = host_nodes(resources->hosts)->R;
+    entry_set_limit(resources->entry, spec->time_limit + spec->kill_grace, R ? R->expiration : 0);
     json_t *value = spec_to_json(spec);
     if (spec->origins)
         json_object_set(value, "origins", spec->origins);
@@ -101,7 +103,7 @@ static void resources_subtract_held(struct resources *resources)
     }
 }
 
-/* Reads what others hold, and what stands before this run in line, which is as good as held. */
+/* Reads what others hold, and what those keep that stand before this run in line, which is as good as held. */
 static int resources_read_held(struct resources *resources, struct error *err)
 {
     struct rset *held = instance_held(resources->instance, err);
@@ -137,22 +139,35 @@ int resources_refresh(struct resources *resources, struct error *err)
     return 0;
 }
 
-void resources_ignore_held(struct resources *resources, bool on)
+void resources_begin_trial(struct resources *resources, const struct rset *held)
 {
-    resources->ignores_held = on;
+    resources->is_trial = true;
+    resources->trial_held = held;
+    resources->trial_index = held ? rset_host_index(held) : NULL;
+    resources_subtract_held(resources);
+}
+
+void resources_end_trial(struct resources *resources)
+{
+    host_index_free(resources->trial_index);
+    resources->is_trial = false;
+    resources->trial_held = NULL;
+    resources->trial_index = NULL;
     resources_subtract_held(resources);
 }
 
 const struct rset *resources_held(const struct resources *resources)
 {
-    return resources->ignores_held ? NULL : resources->held;
+    return resources->is_trial ? resources->trial_held : resources->held;
 }
 
 const struct rset_node *resources_held_of(const struct resources *resources, uint32_t host)
 {
     const struct rset *held = resources_held(resources);
     const char *name = host_names(resources->hosts)[host];
-    size_t at = held ? host_index_find(resources->held_index, name) : HOST_INDEX_NONE;
+    const struct host_index *index =
+        resources->is_trial ? resources->trial_index : resources->held_index;
+    size_t at = held ? host_index_find(index, name) : HOST_INDEX_NONE;
     return at == HOST_INDEX_NONE ? NULL : &held->nodes[at];
 }
 

@@ -62,9 +62,10 @@ int resources_claim(struct resources *resources, const struct rset *set, struct 
 
 /* Read anew what others hold: 0, or -1 with a sentence. */
 int resources_refresh(struct resources *resources, struct error *err);
-/* For a trial: as if nothing were held, until this is called again with false. */
-void resources_ignore_held(struct resources *resources, bool on);
-/* What others hold, or stand in line for before this program; NULL: nothing is known to be. */
+/* For a trial: as if others held this (borrowed; NULL: nothing) and no more, until the trial ends. */
+void resources_begin_trial(struct resources *resources, const struct rset *held);
+void resources_end_trial(struct resources *resources);
+/* What others hold, or keep that stand in line before this program; NULL: nothing is known to be. */
 const struct rset *resources_held(const struct resources *resources);
 const struct rset_node *resources_held_of(const struct resources *resources, uint32_t host);
 /* Of these, what running programs hold; in a trial as well. */

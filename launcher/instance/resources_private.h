@@ -15,10 +15,12 @@ struct resources {
     struct instance *instance;
     struct ledger_entry *entry;
     struct enclosing_resources outer;
-    struct rset *held;             /* what others hold, or stand in line for: not for this run */
+    struct rset *held;             /* what others hold, or keep in line: not for this run */
     struct host_index *held_index; /* of its nodes */
     size_t held_cores, held_gpus;  /* of these, what running programs hold */
-    bool ignores_held;
+    bool is_trial;                 /* the next two stand for `held` and its index */
+    const struct rset *trial_held; /* NULL: nothing is */
+    struct host_index *trial_index;
     struct idset **free; /* by host: what R gives less what others hold */
     struct rset *on;
     char *limits_source;

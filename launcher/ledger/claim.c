@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "affinity/queue/reservation.h"
 #include "base/buf.h"
 #include "base/directory.h"
 #include "base/mem.h"
@@ -17,6 +19,8 @@
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/ledger_entry_private.h"
 #include "launcher/ledger/private_directory.h"
+
+#define CLAIM_MAX_TIME 1e15 /* s of the epoch; what is later is not known */
 
 struct rset *instance_held(struct instance *instance, struct error *err)
 {
@@ -89,6 +93,44 @@ bool entry_yields(const struct ledger_entry *entry, const struct claims_row *row
              idset_has(instance->enclosing, (uint32_t)row->number));
 }
 
+/* When the program ends at the latest, if it begins now; 0: not known. */
+static uint64_t entry_end_time(const struct ledger_entry *entry)
+{
+    if (entry->until)
+        return entry->until;
+    double end = (double)ledger_now() + ceil(entry->lasts);
+    if (entry->expiration > 0 && entry->expiration < end)
+        end = ceil(entry->expiration);
+    return end < CLAIM_MAX_TIME ? (uint64_t)end : 0;
+}
+
+uint64_t entry_start_of(const struct ledger_entry *entry, const struct claims *claims,
+                        const struct claims_row *row)
+{
+    if (row->until)
+        return row->until;
+    for (const struct claims_row *other = claims->rows; other < row; other++)
+        if (other->state == CLAIMS_WAITS && strcmp(other->sets, row->sets) == 0 &&
+            strcmp(other->within, row->within) == 0 &&
+            ledger_is_alive(entry->instance, other->number))
+            return other->until;
+    return 0;
+}
+
+bool entry_passes(const struct ledger_entry *entry, const struct claims *claims,
+                  const struct claims_row *row)
+{
+    uint64_t end = row->state == CLAIMS_WAITS ? entry_end_time(entry) : 0;
+    return end && reservation_lets_pass(end, entry_start_of(entry, claims, row));
+}
+
+bool entry_is_barred_by(struct ledger_entry *entry, const struct claims *claims,
+                        const struct claims_row *row)
+{
+    return row->state == CLAIMS_WAITS && entry_yields(entry, row) &&
+           ledger_counts(entry->instance, row) && !entry_passes(entry, claims, row);
+}
+
 /* 1 with a sentence where another live program has some of the claim, or comes first. A row that is as it
  * was when it was looked at `before` (or NULL) is not looked at again. */
 static int entry_check_others(struct ledger_entry *entry, struct claims *claims,
@@ -100,8 +142,9 @@ static int entry_check_others(struct ledger_entry *entry, struct claims *claims,
         const struct claims_row *old = before ? claims_find(before, row->number) : NULL;
         struct rset_children common;
         const char *host;
-        bool as_before = old && old->state == row->state && strcmp(old->sets, row->sets) == 0;
-        if (as_before || !entry_yields(entry, row))
+        bool as_before = old && old->state == row->state && old->until == row->until &&
+                         strcmp(old->sets, row->sets) == 0;
+        if (as_before || !entry_yields(entry, row) || entry_passes(entry, claims, row))
             continue;
         if (claims_probe_row(probe, row, &host, &common, err) < 0)
             return error_prefix(err, "%s/claims: program %llu", entry->instance->path,
@@ -137,7 +180,7 @@ static int entry_tell(struct ledger_entry *entry, const struct rset *claim, stru
 
 /* 2: others were quicker, try again. */
 static int entry_try_put(struct ledger_entry *entry, enum claims_state state,
-                         const struct rset *set, const struct claims_probe *probe,
+                         const struct rset *set, uint64_t start, const struct claims_probe *probe,
                          struct claims **before, int tries, struct error *err)
 {
     struct ledger_change change;
@@ -150,8 +193,11 @@ static int entry_try_put(struct ledger_entry *entry, enum claims_state state,
             row = claims_add(change.claims, entry->number, ledger_now(),
                              instance_within(entry->instance), entry->name);
         bool had = row->state != CLAIMS_NOTHING;
-        claims_put(row, state, set);
+        uint64_t end = state == CLAIMS_HOLDS ? entry_end_time(entry) : 0;
+        claims_put(row, state, set, state == CLAIMS_HOLDS ? end : start);
         rc = ledger_commit(&change, err);
+        if (rc == 0 && set->nnodes)
+            entry->until = end;
         if (rc == 0 && had)
             entry_poke(entry);
         rc = rc == 1 ? 2 : rc;
@@ -166,12 +212,12 @@ static int entry_try_put(struct ledger_entry *entry, enum claims_state state,
 }
 
 int entry_put(struct ledger_entry *entry, enum claims_state state, const struct rset *set,
-              const struct claims_probe *probe, struct error *err)
+              uint64_t start, const struct claims_probe *probe, struct error *err)
 {
     struct claims *before = NULL;
     int rc = 2;
     for (int tries = 0; rc == 2; tries++)
-        rc = entry_try_put(entry, state, set, probe, &before, tries, err);
+        rc = entry_try_put(entry, state, set, start, probe, &before, tries, err);
     claims_free(before);
     return rc;
 }
@@ -184,7 +230,7 @@ static int entry_hold(struct ledger_entry *entry, const struct rset *claim,
     bool told = faccessat(entry->dir, "R.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     if (claim->nnodes && entry_tell(entry, claim, err) < 0)
         return -1;
-    int rc = entry_put(entry, CLAIMS_HOLDS, claim, probe, err);
+    int rc = entry_put(entry, CLAIMS_HOLDS, claim, 0, probe, err);
     if (claim->nnodes && rc)
         private_directory_undo(entry->dir, "R.json", told);
     else if (!claim->nnodes && rc == 0 && told)

@@ -4,15 +4,29 @@
 #ifndef LAUNCHER_LEDGER_CLAIM_PRIVATE_H
 #define LAUNCHER_LEDGER_CLAIM_PRIVATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "launcher/ledger/claim.h"
 #include "launcher/ledger/claims_table.h"
 
 /* "cores 0-3", "GPU 2", "core 1 and GPUs 0-1". Takes the sets; caller frees. */
 char *ledger_name_common(const struct rset_children *common);
-/* What this row has or waits for is not for the program. */
+/* What this row has or waits for is not for the program, unless entry_passes() the one that waits. */
 bool entry_yields(const struct ledger_entry *entry, const struct claims_row *row);
-/* Its row is that from now on; 1 where the probe (NULL: nobody is asked) meets others. */
+/* When a row that waits can start at the earliest: its own time, or that of an earlier one that waits for just the
+ * same; 0: not known. */
+uint64_t entry_start_of(const struct ledger_entry *entry, const struct claims *claims,
+                        const struct claims_row *row);
+/* The program, if it began now, would be over before one that waits can start. */
+bool entry_passes(const struct ledger_entry *entry, const struct claims *claims,
+                  const struct claims_row *row);
+/* A live one that waits, which the program has to let go first. */
+bool entry_is_barred_by(struct ledger_entry *entry, const struct claims *claims,
+                        const struct claims_row *row);
+/* Its row is that from now on, with the earliest start of one that waits (0: not known); 1 where the probe (NULL: nobody is
+ * asked) meets others. */
 int entry_put(struct ledger_entry *entry, enum claims_state state, const struct rset *set,
-              const struct claims_probe *probe, struct error *err);
+              uint64_t start, const struct claims_probe *probe, struct error *err);
 
 #endif

@@ -135,7 +135,7 @@ static int ledger_recall(struct instance *instance, struct claims *claims,
     if (!held)
         return error_prefix(err, "cannot tell what program %llu holds: %s/programs/%s",
                             (unsigned long long)number, instance->path, file);
-    claims_put(row, CLAIMS_HOLDS, held);
+    claims_put(row, CLAIMS_HOLDS, held, was && was->state == CLAIMS_HOLDS ? was->until : 0);
     rset_free(held);
     return 0;
 }

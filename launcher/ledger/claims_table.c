@@ -12,7 +12,7 @@
 #include "base/number.h"
 #include "base/search.h"
 
-#define CLAIMS_HEAD "tprun-claims 1 "
+#define CLAIMS_HEAD "tprun-claims 2 "
 #define CLAIMS_TAIL "end\n"
 
 struct claims *claims_new(void)
@@ -66,7 +66,8 @@ static bool claims_read_row(char *line, struct claims_row *row)
         return false;
     row->state = (enum claims_state) * line;
     line += 2;
-    if (!claims_read_number(&line, ' ', &row->since))
+    if (!claims_read_number(&line, ' ', &row->since) ||
+        !claims_read_number(&line, ' ', &row->until))
         return false;
     row->within = claims_read_text(&line, '\t');
     row->name = line;
@@ -137,8 +138,8 @@ char *claims_encode(const struct claims *claims, size_t *len)
             buf_add(&text, claims->lines + row->line, row->len);
             continue;
         }
-        buf_printf(&text, "%llu %c %llu ", (unsigned long long)row->number, row->state,
-                   (unsigned long long)row->since);
+        buf_printf(&text, "%llu %c %llu %llu ", (unsigned long long)row->number, row->state,
+                   (unsigned long long)row->since, (unsigned long long)row->until);
         buf_add_text(&text, row->within);
         buf_add_char(&text, '\t');
         buf_add_text(&text, row->name);
@@ -271,10 +272,12 @@ static char *claims_sets_encode(const struct rset *set)
     return buf_take_text(&text);
 }
 
-void claims_put(struct claims_row *row, enum claims_state state, const struct rset *set)
+void claims_put(struct claims_row *row, enum claims_state state, const struct rset *set,
+                uint64_t until)
 {
     char *sets = claims_sets_encode(set);
     row->state = *sets ? state : CLAIMS_NOTHING;
+    row->until = *sets ? until : 0;
     claims_own(row, row->within, row->name, sets);
     free(sets);
 }

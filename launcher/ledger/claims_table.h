@@ -1,15 +1,18 @@
 /*
  * claims_table - who holds what in an instance, and who waits for what, as one text.
  *
- *     tprun-claims 1 19
- *     17 h 1795255380 -\t./app\tnode[0-1] 0-3 -\tnode2 0 0-1
- *     18 w 1795255391 3,7\tother\tnode[0-2] 0-3 -
+ *     tprun-claims 2 19
+ *     17 h 1795255380 1795258980 -\t./app\tnode[0-1] 0-3 -\tnode2 0 0-1
+ *     18 w 1795255391 0 3,7\tother\tnode[0-2] 0-3 -
  *     end
  *
  * The first line has the next program number. A row is a program: number; n (nothing), h (holds) or
- * w (waits); since when, in seconds of the epoch; the programs that it is a task of, as an idset;
+ * w (waits); since when, in seconds of the epoch; a second time; the programs that it is a task of, as an idset;
  * its name; and sets of hosts, each with their cores and GPUs. Rows ascend by number, which is the
  * order of arrival. The last line tells that nothing is missing.
+ *
+ * Of who holds, the second time is the end by its time limit, and the sets are what it holds. Of who waits they are
+ * the earliest start, and what it keeps (affinity/queue/reservation.h). 0: not known.
  *
  * Sets are read only where they are looked at: a table of a thousand rows is taken in and put out
  * again in a fraction of a millisecond.
@@ -33,6 +36,7 @@ struct claims_row { /* texts are borrowed from the claims */
     uint64_t number;
     enum claims_state state;
     uint64_t since;
+    uint64_t until;     /* its end, or its earliest start */
     const char *within; /* "-": none */
     const char *name;
     const char *sets; /* "": none */
@@ -61,7 +65,8 @@ struct claims_row *claims_add(struct claims *claims, uint64_t number, uint64_t s
                               const char *within, const char *name);
 void claims_drop(struct claims *claims, uint64_t number); /* also where there is none */
 /* An empty set means that it holds nothing. */
-void claims_put(struct claims_row *row, enum claims_state state, const struct rset *set);
+void claims_put(struct claims_row *row, enum claims_state state, const struct rset *set,
+                uint64_t until);
 
 /* The sets of a row as one; NULL with a sentence. Ranks are positions. Caller frees. */
 struct rset *claims_set(const struct claims_row *row, struct error *err);

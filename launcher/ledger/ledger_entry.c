@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,7 @@ struct ledger_entry *entry_new(struct instance *instance, const char *name, stru
     entry->instance = instance;
     entry->name = mem_copy_text(name);
     entry->dir = -1;
+    entry->lasts = INFINITY;
     entry->alive = openat(instance->dir, "alive", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     int rc = 1;
     if (entry->alive < 0)
@@ -94,6 +96,12 @@ struct ledger_entry *entry_new(struct instance *instance, const char *name, stru
         return entry;
     entry_end(entry);
     return NULL;
+}
+
+void entry_set_limit(struct ledger_entry *entry, double lasts, double expiration)
+{
+    entry->lasts = lasts;
+    entry->expiration = expiration;
 }
 
 const char *entry_id(const struct ledger_entry *entry)

@@ -15,7 +15,10 @@ struct ledger_entry {
     char *path;
     char *name;
     int dir;
-    int alive; /* the open file description that has locked byte `number` of `alive` */
+    int alive;         /* the open file description that has locked byte `number` of `alive` */
+    double lasts;      /* s from its claim to its end; INFINITY: not known */
+    double expiration; /* s of the epoch; 0: none */
+    uint64_t until;    /* its end, once it holds something; 0: not known */
 };
 
 /* Waiters that watch the instance look again. */

@@ -39,6 +39,7 @@ void program_record_free(struct program_record *record)
     free(record->tasks);
     free(record->id);
     free(record->reason);
+    free(record->waits_for);
     free(record->problem);
     json_decref(record->command);
     json_decref(record->kept);
@@ -114,6 +115,16 @@ static bool on_pending(struct program_record *record, const struct event *event)
 {
     (void)event;
     record->state = RECORD_PENDING;
+    return true;
+}
+
+static bool record_on_waiting(struct program_record *record, const struct event *event)
+{
+    const char *what = context_text(event->context, "for");
+    if (!what || record->state != RECORD_PENDING)
+        return false;
+    free(record->waits_for);
+    record->waits_for = mem_copy_text(what);
     return true;
 }
 
@@ -419,6 +430,7 @@ static const struct {
 } takers[] = {
     {"new", on_new},
     {"pending", on_pending},
+    {"waiting", record_on_waiting},
     {"alloc", on_other},
     {"starting", on_starting},
     {"launch", on_launch},

@@ -60,6 +60,7 @@ struct program_record {
     int status;                   /* exit status; -1: none is known */
     char *id;                     /* or NULL, as the next two */
     char *reason;                 /* why it ended so; lines */
+    char *waits_for;              /* "4 cores on node0", which others held; or NULL */
     json_t *command;
     uint32_t ntasks, nnodes; /* of all groups; of the first */
     struct record_group *groups;

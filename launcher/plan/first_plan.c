@@ -16,7 +16,7 @@ struct first_plan {
     const struct agents *agents;
     struct host_choice *choice;
     struct shape_allocation *shapes;
-    bool trial; /* as if nothing were held */
+    bool trial; /* as if others held something else than they do */
 };
 
 struct first_plan *first_plan_new(const struct spec *spec, struct resources *resources,
@@ -204,12 +204,13 @@ struct plan *first_plan_make(struct first_plan *first, struct error *err)
     return plan;
 }
 
-/* ---- with nothing held ---- */
+/* ---- trials ---- */
 
-struct rset *first_plan_fits_ever(struct first_plan *first, bool *known, struct error *err)
+struct rset *first_plan_try(struct first_plan *first, const struct rset *held, bool *known,
+                            struct error *err)
 {
     if (first->shapes)
-        return shape_allocation_fits_ever(first->shapes, known, err);
+        return shape_allocation_try(first->shapes, held, known, err);
     /* Hosts that were not asked are as the instance remembers them. */
     *known = true;
     for (uint32_t i = 0; i < host_count(first->hosts); i++) {
@@ -222,11 +223,11 @@ struct rset *first_plan_fits_ever(struct first_plan *first, bool *known, struct 
         *known &= topo != NULL;
     }
     first->trial = true;
-    resources_ignore_held(first->resources, true);
+    resources_begin_trial(first->resources, held);
     struct plan *plan = lay_out(first, err);
     struct rset *set = plan ? make_claim(first, plan) : NULL;
     plan_free(plan);
-    resources_ignore_held(first->resources, false);
+    resources_end_trial(first->resources);
     first->trial = false;
     host_take_back(first->hosts);
     return set;

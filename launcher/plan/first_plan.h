@@ -23,8 +23,9 @@ void first_plan_free(struct first_plan *first); /* NULL is fine */
  * there are shapes their claim is made already. The plan borrows from `first`. Caller frees; NULL with a
  * sentence. */
 struct plan *first_plan_make(struct first_plan *first, struct error *err);
-/* What it would claim were nothing held; caller frees. NULL with the reason why not; *known is
- * false where that cannot be told, some host's hardware not being known. */
-struct rset *first_plan_fits_ever(struct first_plan *first, bool *known, struct error *err);
+/* What it would claim were this held, and nothing else (NULL: nothing); caller frees. NULL with the reason why not;
+ * *known is false where that cannot be told, some host's hardware not being known. */
+struct rset *first_plan_try(struct first_plan *first, const struct rset *held, bool *known,
+                            struct error *err);
 
 #endif

@@ -167,11 +167,11 @@ int shape_allocation_early(struct shape_allocation *shapes, struct error *err)
     return 0;
 }
 
-struct rset *shape_allocation_fits_ever(const struct shape_allocation *shapes, bool *known,
-                                        struct error *err)
+struct rset *shape_allocation_try(const struct shape_allocation *shapes, const struct rset *held,
+                                  bool *known, struct error *err)
 {
     *known = shapes->early || shapes->known;
-    struct shape_requests *given = *known ? allocate(shapes, NULL, err) : NULL;
+    struct shape_requests *given = *known ? allocate(shapes, held, err) : NULL;
     struct rset *set = given ? rset_copy(given->R) : NULL;
     shape_requests_free(given);
     return set;

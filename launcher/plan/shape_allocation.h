@@ -29,10 +29,10 @@ void shape_allocation_free(struct shape_allocation *shapes);
 int shape_allocation_early(struct shape_allocation *shapes, struct error *err);
 /* Allocate and claim what the shapes ask for, unless that was done. 0, or -1 with a sentence. */
 int shape_allocation_take(struct shape_allocation *shapes, struct error *err);
-/* What would be allocated were nothing held (not of NULL); caller frees. NULL with the reason why not; *known is
- * false where that cannot be told yet. */
-struct rset *shape_allocation_fits_ever(const struct shape_allocation *shapes, bool *known,
-                                        struct error *err);
+/* What would be allocated (not of NULL) were this held and nothing else (NULL: nothing); caller frees. NULL with the
+ * reason why not; *known is false where that cannot be told yet. */
+struct rset *shape_allocation_try(const struct shape_allocation *shapes, const struct rset *held,
+                                  bool *known, struct error *err);
 
 /* What was taken, or NULL; of a host, or NULL. */
 const struct rset *shape_allocation_R(const struct shape_allocation *shapes);

@@ -314,6 +314,14 @@ static void program_on_opened(void *owner)
         program->lost = lost_hosts_new(program->loop, program_start_agents(start));
 }
 
+static void program_on_waits(void *owner, const char *what)
+{
+    struct program *program = owner;
+    open_log(program);
+    program_log_event(program->log, "waiting", json_pack("{s:s}", "for", what));
+    program_log_write(program->log);
+}
+
 static void program_on_planned(void *owner)
 {
     struct program *program = owner;
@@ -328,8 +336,8 @@ static void program_on_refused(void *owner, const struct error *err)
 }
 
 static const struct program_start_ops start_ops = {
-    program_on_note,   program_on_say,     program_on_show,   program_on_progress,
-    program_on_opened, program_on_planned, program_on_refused};
+    program_on_note,   program_on_say,   program_on_show,    program_on_progress,
+    program_on_opened, program_on_waits, program_on_planned, program_on_refused};
 
 /* ---- groups ---- */
 

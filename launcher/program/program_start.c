@@ -275,10 +275,17 @@ static void queue_on_expired(void *owner, const struct error *err)
     start->ops->refused(start->owner, err);
 }
 
-static struct rset *queue_fits_ever(void *owner, bool *known, struct error *err)
+static void queue_on_waits(void *owner, const char *what)
 {
     struct program_start *start = owner;
-    return first_plan_fits_ever(start->first_plan, known, err);
+    start->ops->waits(start->owner, what);
+}
+
+static struct rset *queue_fit_plan(void *owner, const struct rset *held, bool *known,
+                                   struct error *err)
+{
+    struct program_start *start = owner;
+    return first_plan_try(start->first_plan, held, known, err);
 }
 
 static const struct lock_retry_ops lock_ops = {start_on_note};
@@ -286,7 +293,8 @@ static const struct display_ops display_ops = {start_on_show, start_on_note};
 static const struct agents_ops start_agents_ops = {
     start_on_say_args, start_on_note, start_on_failed, start_on_duplicate, start_on_progress};
 static const struct allocation_queue_ops queue_ops = {
-    queue_is_over, queue_on_retry, queue_on_expired, start_on_say, start_on_note, queue_fits_ever};
+    queue_is_over, queue_on_retry, queue_on_expired, start_on_say,
+    start_on_note, queue_on_waits, queue_fit_plan};
 
 /* ---- life ---- */
 

@@ -79,13 +79,13 @@ write_R() { # FILE CORES
     equal "$(find xdg)" xdg
 }
 
-@test "--no-wait does not overtake: it is told how many wait before it" {
+@test "--no-wait does not delay who came first: it is told whom it would" {
     need_cores 2
     hold 1
     start "$TPRUN" -n "$ALL" --bind-to core true
     wait_for 5 in_line 1
     run -1 --separate-stderr tprun --no-wait true
-    has_line "$stderr" "tprun: *; 1 run waits before this one"
+    has_line "$stderr" "tprun: --no-wait: it would delay program 2 (true, since ??:??, for *s), which came first; --overlap shares them"
     release
     finish
     [ "$status" = 0 ]

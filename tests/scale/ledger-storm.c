@@ -141,7 +141,7 @@ static int wait_in_line(struct instance *instance, struct ledger_entry *program,
     int watch = instance_watch(instance), rc = 1;
     idset_add_range(all, 0, ncores - 1);
     rset_append(scope, 0, "n0", all, NULL);
-    if (entry_queue(program, scope, NULL) < 0)
+    if (entry_queue(program, scope, 0, NULL) < 0)
         rc = -1;
     while (rc == 1) {
         char bytes[4096];

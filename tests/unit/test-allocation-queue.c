@@ -8,9 +8,10 @@
 
 struct owner { /* of a queue, and what it was told */
     struct ev_loop *loop;
-    bool over, fits, known;
+    bool over, known;
+    uint32_t wants; /* cores */
     int retries;
-    char *said, *expired;
+    char *said, *expired, *waits;
 };
 
 static bool is_over(void *arg)
@@ -39,23 +40,35 @@ static void on_say(void *arg, const char *text)
     owner->said = mem_copy_text(text);
 }
 
-static struct rset *fits_ever(void *arg, bool *known, struct error *err)
+static void on_waits(void *arg, const char *what)
 {
-    const struct owner *owner = arg;
-    *known = owner->known;
-    if (!owner->fits) {
-        error_set(err, "9 cores are more than there are");
-        return NULL;
-    }
-    struct rset *set = rset_new();
-    struct idset *cores = idset_decode("0-3", NULL);
-    rset_append(set, 0, "n0", cores, NULL);
-    idset_free(cores);
-    return set;
+    struct owner *owner = arg;
+    free(owner->waits);
+    owner->waits = mem_copy_text(what);
 }
 
-static const struct allocation_queue_ops ops = {is_over, on_retry, on_expired,
-                                                on_say,  on_say,   fits_ever};
+/* As many cores of n0 as it wants, from the first on. */
+static struct rset *fit(void *arg, const struct rset *held, bool *known, struct error *err)
+{
+    const struct owner *owner = arg;
+    struct rset *set = rset_new();
+    struct idset *cores = idset_new();
+    *known = owner->known;
+    for (uint32_t core = 0; core < 4 && idset_count(cores) < owner->wants; core++)
+        if (!held || !held->nnodes || !idset_has(held->nodes[0].children->cores, core))
+            idset_add(cores, core);
+    rset_append(set, 0, "n0", cores, NULL);
+    bool fits = idset_count(cores) == owner->wants;
+    idset_free(cores);
+    if (fits)
+        return set;
+    rset_free(set);
+    error_set(err, "%u cores are more than there are", owner->wants);
+    return NULL;
+}
+
+static const struct allocation_queue_ops ops = {is_over, on_retry, on_expired, on_say,
+                                                on_say,  on_waits, fit};
 
 struct scene { /* a run that finds all of n0 held by another */
     struct owner owner;
@@ -68,9 +81,10 @@ struct scene { /* a run that finds all of n0 held by another */
 
 static void scene_open(struct scene *scene, double wait)
 {
-    *scene = (struct scene){.owner = {.loop = ev_loop_new(0), .fits = true, .known = true}};
+    *scene = (struct scene){.owner = {.loop = ev_loop_new(0), .wants = 4, .known = true}};
     scene->spec = spec_on(1, "{'parts':[{'argv':['./mine'],'ntasks':4}]}");
     scene->spec->wait = wait;
+    scene->spec->verbose = true;
     scene->resources = open_resources(scene->spec);
     scene->other = hold(scene->resources, 0, 0, "0-3");
     assert_int_equal(resources_refresh(scene->resources, NULL), 0);
@@ -88,6 +102,7 @@ static void scene_close(struct scene *scene)
     ev_loop_destroy(scene->owner.loop);
     free(scene->owner.said);
     free(scene->owner.expired);
+    free(scene->owner.waits);
     error_clear(&scene->err);
 }
 
@@ -106,6 +121,7 @@ static void test_a_request_waits_and_is_tried_again_when_the_other_ends(void **s
     assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
     assert_true(allocation_queue_waits(scene.queue));
     assert_begins(scene.owner.said, "in line for 4 cores on n0: program ");
+    assert_string_equal(scene.owner.waits, "4 cores on n0");
     char *what = allocation_queue_describe(scene.queue);
     assert_non_null(strstr(what, "holds cores 0-3 of n0; --overlap shares them"));
     free(what);
@@ -139,7 +155,7 @@ static void test_a_request_that_can_never_fit_does_not_wait(void **state)
     struct scene scene;
     (void)state;
     scene_open(&scene, 1e9);
-    scene.owner.fits = false;
+    scene.owner.wants = 9;
     assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), -1);
     assert_string_equal(error_text(&scene.err), "9 cores are more than there are");
     scene.owner.known = false; /* where that cannot be told, it does */

@@ -5,7 +5,7 @@
 #include "launcher/ledger/claims_table.h"
 #include "tests/unit/unit.h"
 
-#define HEAD "tprun-claims 1 "
+#define HEAD "tprun-claims 2 "
 
 static struct claims *decode(const char *text)
 {
@@ -29,10 +29,10 @@ static void test_what_was_read_is_written_the_same(void **state)
 {
     static const char *const texts[] = {
         HEAD "1\nend\n",
-        HEAD "8\n7 n 0 -\t\nend\n",
-        HEAD "8\n7 h 1795255380 -\t./app\tn0 0-3 -\nend\n",
-        HEAD "19\n17 h 5 -\ta b\tnode[0-1] 0-3 -\tnode2 0 0-1\n18 w 6 3,7\tother\tn 0 -\nend\n",
-        HEAD "18446744073709551614\n18446744073709551613 n 1 -\tx\nend\n",
+        HEAD "8\n7 n 0 0 -\t\nend\n",
+        HEAD "8\n7 h 1795255380 1795258980 -\t./app\tn0 0-3 -\nend\n",
+        HEAD "19\n17 h 5 9 -\ta b\tnode[0-1] 0-3 -\tnode2 0 0-1\n18 w 6 1 3,7\tother\tn 0 -\nend\n",
+        HEAD "18446744073709551614\n18446744073709551613 n 1 0 -\tx\nend\n",
     };
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -49,7 +49,7 @@ static void test_what_is_not_whole_or_not_right_is_refused(void **state)
     } cases[] = {
         {"", "does not begin"},
         {"x", "does not begin"},
-        {"tprun-claims 2 1\nend\n", "does not begin"},
+        {"tprun-claims 1 1\nend\n", "does not begin"},
         {HEAD "\nend\n", "line 1"},
         {HEAD "0\nend\n", "line 1"},
         {HEAD "-1\nend\n", "line 1"},
@@ -59,19 +59,21 @@ static void test_what_is_not_whole_or_not_right_is_refused(void **state)
         {HEAD "1\n", "ends in line 2"},
         {HEAD "1\nend", "ends in line 2"},
         {HEAD "1\nend\nend\n", "line 2"},
-        {HEAD "9\n7 n 0 -\tx\n", "ends in line 3"},
+        {HEAD "9\n7 n 0 0 -\tx\n", "ends in line 3"},
         {HEAD "9\n\nend\n", "line 2"},
         {HEAD "9\n7\nend\n", "line 2"},
-        {HEAD "9\n7 x 0 -\tx\nend\n", "line 2"},
-        {HEAD "9\n7 nn 0 -\tx\nend\n", "line 2"},
-        {HEAD "9\n7 n x -\tx\nend\n", "line 2"},
-        {HEAD "9\n7 n 0 -\nend\n", "line 2"},
-        {HEAD "9\n7 n 0 \tx\nend\n", "line 2"},
-        {HEAD "9\n7 h 0 -\tx\nend\n", "line 2"},
-        {HEAD "9\n7 n 0 -\tx\tn0 0 -\nend\n", "line 2"},
-        {HEAD "7\n7 n 0 -\tx\nend\n", "line 2"},
-        {HEAD "9\n7 n 0 -\tx\n7 n 0 -\tx\nend\n", "line 3"},
-        {HEAD "9\n7 n 0 -\tx\n6 n 0 -\tx\nend\n", "line 3"},
+        {HEAD "9\n7 x 0 0 -\tx\nend\n", "line 2"},
+        {HEAD "9\n7 nn 0 0 -\tx\nend\n", "line 2"},
+        {HEAD "9\n7 n x 0 -\tx\nend\n", "line 2"},
+        {HEAD "9\n7 n 0 0 -\nend\n", "line 2"},
+        {HEAD "9\n7 n 0 -\tx\nend\n", "line 2"},
+        {HEAD "9\n7 n 0 x -\tx\nend\n", "line 2"},
+        {HEAD "9\n7 n 0 0 \tx\nend\n", "line 2"},
+        {HEAD "9\n7 h 0 0 -\tx\nend\n", "line 2"},
+        {HEAD "9\n7 n 0 0 -\tx\tn0 0 -\nend\n", "line 2"},
+        {HEAD "7\n7 n 0 0 -\tx\nend\n", "line 2"},
+        {HEAD "9\n7 n 0 0 -\tx\n7 n 0 0 -\tx\nend\n", "line 3"},
+        {HEAD "9\n7 n 0 0 -\tx\n6 n 0 0 -\tx\nend\n", "line 3"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -97,7 +99,7 @@ static void test_sets_that_are_wrong_are_refused_where_they_are_looked_at(void *
         char text[256];
         const char *host;
         struct error err = ERROR_INIT;
-        snprintf(text, sizeof(text), HEAD "9\n7 h 0 -\tx\t%s\nend\n", sets[i]);
+        snprintf(text, sizeof(text), HEAD "9\n7 h 0 0 -\tx\t%s\nend\n", sets[i]);
         struct claims *claims = decode(text);
         struct rset *set = claims_set(&claims->rows[0], &err);
         if (set || !err.text)
@@ -122,19 +124,19 @@ static void test_rows_are_added_changed_and_dropped(void **state)
     rset_append(set, 2, "n2", cores, NULL);
     claims_add(claims, 5, 100, "-", "a\tb\nc\x7f");
     claims_add(claims, 3, 90, "1,2", "d");
-    claims_put(claims_find(claims, 3), CLAIMS_WAITS, set);
+    claims_put(claims_find(claims, 3), CLAIMS_WAITS, set, 120);
     assert_null(claims_find(claims, 4));
     size_t len;
     char *text = claims_encode(claims, &len);
-    assert_non_null(strstr(text, HEAD "6\n3 w 90 1,2\td\t"));
+    assert_non_null(strstr(text, HEAD "6\n3 w 90 120 1,2\td\t"));
     assert_non_null(strstr(text, "n[0,2] 0-3 -"));
     assert_non_null(strstr(text, "n1 0-3 1"));
-    assert_non_null(strstr(text, "\n5 n 100 -\ta?b?c?\nend\n"));
+    assert_non_null(strstr(text, "\n5 n 100 0 -\ta?b?c?\nend\n"));
     free(text);
-    claims_put(claims_find(claims, 3), CLAIMS_HOLDS, none);
+    claims_put(claims_find(claims, 3), CLAIMS_HOLDS, none, 130);
     claims_drop(claims, 5);
     claims_drop(claims, 5);
-    expect_text(claims, HEAD "6\n3 n 90 1,2\td\nend\n");
+    expect_text(claims, HEAD "6\n3 n 90 0 1,2\td\nend\n");
     claims_free(claims);
     rset_free(set);
     rset_free(none);
@@ -174,7 +176,7 @@ static void test_what_two_have_in_common_is_found(void **state)
         char text[256];
         const char *host;
         struct rset_children common;
-        snprintf(text, sizeof(text), HEAD "9\n7 h 0 -\tx\t%s\nend\n", cases[i].sets);
+        snprintf(text, sizeof(text), HEAD "9\n7 h 0 0 -\tx\t%s\nend\n", cases[i].sets);
         struct claims *claims = decode(text);
         assert_int_equal(claims_probe_row(probe, &claims->rows[0], &host, &common, NULL), 0);
         assert_int_equal(!host, !cases[i].host);

@@ -93,10 +93,10 @@ static void test_hosts_that_others_hold_are_not_wanted(void **state)
     assert_wanted(choice, "3,6-7", "after a lost race");
 
     /* and nothing is held in a trial */
-    resources_ignore_held(resources, true);
+    resources_begin_trial(resources, NULL);
     assert_null(resources_held(resources));
     assert_int_equal(idset_count(resources_free_of_R(resources, 0)), 4);
-    resources_ignore_held(resources, false);
+    resources_end_trial(resources);
     assert_true(idset_empty(resources_free_of_R(resources, 0)));
     entry_end(late);
     entry_end(half);

@@ -220,8 +220,8 @@ static void break_claims(struct instance *instance, const char *text)
 
 static void test_lost_claims_are_made_anew_from_the_programs_that_live(void **state)
 {
-    static const char *const broken[] = {NULL, "", "x\n", "tprun-claims 1 9\n",
-                                         "tprun-claims 1 9\n7 h 1 -\tapp\tn0 0-3 -\n"};
+    static const char *const broken[] = {NULL, "", "x\n", "tprun-claims 2 9\n",
+                                         "tprun-claims 2 9\n7 h 1 0 -\tapp\tn0 0-3 -\n"};
     (void)state;
     struct instance *instance = open_instance();
     struct ledger_entry *old = new_program(instance), *idle = new_program(instance);
@@ -856,16 +856,30 @@ static void test_what_cannot_be_made_anew_is_named(void **state)
 
 /* ---- the queue ---- */
 
-static int queue_cores(struct ledger_entry *program, const char *host, const char *cores)
+static int queue_until(struct ledger_entry *program, const char *host, const char *cores,
+                       uint64_t start)
 {
     struct rset *scope = rset_new();
     struct idset *ids = idset_decode(cores, NULL);
     if (!idset_empty(ids))
         rset_append(scope, 0, host, ids, NULL);
-    int rc = entry_queue(program, scope, NULL);
+    int rc = entry_queue(program, scope, start, NULL);
     idset_free(ids);
     rset_free(scope);
     return rc;
+}
+
+static int queue_cores(struct ledger_entry *program, const char *host, const char *cores)
+{
+    return queue_until(program, host, cores, 0);
+}
+
+/* A program that runs so long at most. */
+static struct ledger_entry *limited_program(struct instance *instance, double seconds)
+{
+    struct ledger_entry *program = new_program(instance);
+    entry_set_limit(program, seconds, 0);
+    return program;
 }
 
 static void expect_claim_error(struct ledger_entry *program, const char *host, const char *cores,
@@ -929,7 +943,7 @@ static void test_nobody_overtakes_who_waits(void **state)
     assert_int_equal(barred->nnodes, 0);
     rset_free(barred);
     expect_rivals(instance, d, "0-3", "(./app, since ");
-    expect_rivals(instance, d, "0-3", ") holds cores 0-2 of n0; 1 run waits before this one");
+    expect_rivals(instance, d, "0-3", ") holds cores 0-2 of n0; 1 program is before this one");
     expect_rivals(instance, b, "3", "");
     entry_end(a);
     expect_claim_error(d, "n0", "0", "came first");
@@ -939,6 +953,92 @@ static void test_nobody_overtakes_who_waits(void **state)
     entry_end(b);
     entry_end(c);
     entry_end(d);
+    instance_close(instance);
+}
+
+static void test_who_is_over_before_the_first_can_start_does_not_wait_for_it(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    uint64_t start = (uint64_t)time(NULL) + 100;
+    struct ledger_entry *holder = new_program(instance), *first = new_program(instance);
+    struct ledger_entry *second = new_program(instance), *third = new_program(instance);
+    struct ledger_entry *quick = limited_program(instance, 50),
+                        *slow = limited_program(instance, 200), *endless = new_program(instance);
+    assert_int_equal(claim_cores(holder, "n0", "0-2", NULL), 0);
+    assert_int_equal(queue_until(first, "n0", "0-3", start), 0);
+    assert_int_equal(queue_cores(second, "n0", "0-3"), 0); /* which cannot start before the first */
+    expect_claim_error(slow, "n0", "3", "came first");
+    expect_claim_error(endless, "n0", "3", "came first");
+    expect_claim_error(quick, "n0", "2", "holds core 2");
+    assert_int_equal(claim_cores(quick, "n0", "3", NULL), 0);
+    assert_int_equal(claim_cores(quick, "", "", NULL), 0);
+    assert_int_equal(queue_until(third, "n0", "3", 1), 0); /* which may start at any moment */
+    expect_claim_error(quick, "n0", "3", "came first");
+    assert_int_equal(queue_cores(third, "", ""), 0);
+    entry_end(first);
+    expect_claim_error(quick, "n0", "3", "came first"); /* it may be the second's turn now */
+    entry_end(second);
+    entry_end(third);
+    entry_end(quick);
+    entry_end(slow);
+    entry_end(endless);
+    entry_end(holder);
+    instance_close(instance);
+}
+
+static void test_what_the_first_does_not_keep_is_for_any_other(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct ledger_entry *holder = limited_program(instance, 50), *first = new_program(instance);
+    struct ledger_entry *second = new_program(instance), *other = new_program(instance);
+    struct idset *all = idset_decode("0-7", NULL);
+    struct rset *scope = rset_new();
+    struct entry_holds holds;
+    uint64_t state_before, start = 0;
+    rset_append(scope, 0, "n0", all, NULL);
+    assert_int_equal(claim_cores(holder, "n0", "0-3", NULL), 0);
+    assert_int_equal(claim_cores(other, "n1", "0-3", NULL), 0);
+    assert_int_equal(queue_until(first, "n0", "0-5", 1), 0);
+    assert_int_equal(queue_cores(second, "n0", "0-7"), 0);
+
+    assert_int_equal(entry_holds_read(first, scope, &holds, NULL), 0);
+    assert_int_equal(holds.count, 1);
+    assert_true(holds.is_first && holds.list[0].is_known && holds.list[0].end > holds.now + 48);
+    state_before = holds.state;
+    entry_holds_clear(&holds);
+    assert_int_equal(claim_cores(other, "n1", "0-2", NULL), 0);
+    assert_int_equal(entry_holds_read(first, scope, &holds, NULL), 0);
+    assert_int_equal(holds.state, state_before);
+    entry_holds_clear(&holds);
+    assert_int_equal(entry_holds_read(second, scope, &holds, NULL), 0);
+    assert_int_equal(holds.count, 2);
+    assert_false(holds.is_first || holds.list[1].is_known);
+    entry_holds_clear(&holds);
+
+    assert_int_equal(claim_cores(second, "n0", "6-7", NULL), 0);
+    assert_int_equal(entry_holds_read(first, scope, &holds, NULL), 0);
+    assert_true(holds.state != state_before);
+    entry_holds_clear(&holds);
+    char *who = entry_delayed(other, scope, &start);
+    assert_non_null(strstr(who, "program "));
+    assert_int_equal(start, 1);
+    free(who);
+    struct waiter waiter;
+    assert_true(instance_find_waiter(instance, strtoull(entry_id(first), NULL, 10), &waiter));
+    char *holders = idset_encode(waiter.holders);
+    assert_string_equal(holders, entry_id(holder));
+    assert_int_equal(waiter.before, 0);
+    free(holders);
+    idset_free(waiter.holders);
+    assert_false(instance_find_waiter(instance, strtoull(entry_id(holder), NULL, 10), &waiter));
+    entry_end(first);
+    entry_end(second);
+    entry_end(other);
+    entry_end(holder);
+    rset_free(scope);
+    idset_free(all);
     instance_close(instance);
 }
 
@@ -1191,6 +1291,8 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_made_anew_is_named),
         cmocka_unit_test(test_a_long_command_is_shown_by_its_beginning),
         cmocka_unit_test(test_nobody_overtakes_who_waits),
+        cmocka_unit_test(test_who_is_over_before_the_first_can_start_does_not_wait_for_it),
+        cmocka_unit_test(test_what_the_first_does_not_keep_is_for_any_other),
         cmocka_unit_test(test_a_waiter_that_was_killed_is_in_nobodys_way),
         cmocka_unit_test(test_who_leaves_the_line_gives_its_place_away),
         cmocka_unit_test(test_tasks_runs_do_not_stand_in_line_behind_those_outside),
