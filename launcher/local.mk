@@ -285,6 +285,7 @@ tpctl_SOURCES = \
     launcher/tpctl/tpctl.c launcher/tpctl/tpctl.h \
     launcher/tpctl/tpctl_attach.c \
     launcher/tpctl/tpctl_info.c \
+    launcher/tpctl/tpctl_line.c \
     launcher/tpctl/tpctl_list.c \
     launcher/tpctl/tpctl_logs.c \
     launcher/tpctl/tpctl_new.c \

@@ -449,6 +449,12 @@ bool found_program_lives(const struct found_program *program)
            private_directory_is_locked(program->where->instance->alive, program->number);
 }
 
+bool found_program_find_waiter(const struct found_program *program, struct waiter *waiter)
+{
+    return program->place == PLACE_LIVE &&
+           instance_find_waiter(program->where->instance, program->number, waiter);
+}
+
 /* A program begins after those that it is a task of: the innermost has the highest number. */
 int found_program_parent(const struct found_program *program, uint64_t *number, struct error *err)
 {

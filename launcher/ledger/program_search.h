@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "launcher/ledger/claim_queue.h"
 #include "launcher/ledger/context_record.h"
 #include "launcher/ledger/program_record.h"
 
@@ -53,6 +54,8 @@ bool found_program_is_empty(
     const struct found_program *program); /* no process of it lives (empty_programs.h) */
 bool found_program_lives(const struct found_program *program); /* now: some process does */
 
+/* How it stands in line for resources that others hold; false where it does not. */
+bool found_program_find_waiter(const struct found_program *program, struct waiter *waiter);
 /* The number of the innermost program that a live one is a task of. 0, or -1 with a sentence: it is a task of none, or
  * of one of an instance that is not here. */
 int found_program_parent(const struct found_program *program, uint64_t *number, struct error *err);

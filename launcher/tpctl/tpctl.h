@@ -70,6 +70,14 @@ int tpctl_find(const struct method_call *call, struct program_search *search, co
 int tpctl_wait_complete(struct method_call *call, const char *id, struct program_record **record,
                         struct error *err);
 
+/* ---- tpctl_line.c: programs that stand in line ---- */
+
+/* "4 cores on node0, held by program 17; 2 programs are before it"; caller frees. NULL: it waits for nothing that
+ * others hold. */
+char *tpctl_line_text(const struct found_program *program, const struct program_record *record);
+/* {"for": "4 cores on node0", "held_by": ["17"], "before": 2}, or null. */
+json_t *tpctl_line_json(const struct found_program *program, const struct program_record *record);
+
 /* ---- tpctl_text.c: what is printed ---- */
 
 /* Whether --format is json; -1 with a sentence for a word that is no format. */

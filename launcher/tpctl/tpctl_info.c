@@ -151,15 +151,19 @@ static void print_text(struct method_call *call, const struct found_program *pro
                        const struct program_record *record)
 {
     const char *identity = found_program_identity(program);
-    char *texts[] = {tpctl_command_text(record->command), tpctl_time_text(record->t_new),
-                     tpctl_time_text(record->t_start), tpctl_time_text(record->t_end),
+    char *texts[] = {tpctl_command_text(record->command),
+                     tpctl_time_text(record->t_new),
+                     tpctl_time_text(record->t_start),
+                     tpctl_time_text(record->t_end),
                      mem_format("%u on %u node%s", record->ntasks, record->nnodes,
-                                record->nnodes == 1 ? "" : "s")};
+                                record->nnodes == 1 ? "" : "s"),
+                     tpctl_line_text(program, record)};
     bool over = record->state == RECORD_COMPLETE;
     print_line(call, "program", found_program_id(program));
     print_line(call, "instance", *identity ? identity : found_program_instance(program));
     print_line(call, "state",
                record->is_lost ? "complete (lost)" : record_state_name(record->state));
+    print_line(call, "waits for", texts[5]);
     print_line(call, "command", texts[0]);
     if (record->ntasks)
         print_line(call, "tasks", texts[4]);
@@ -183,6 +187,7 @@ static void print_all(struct method_call *call, const struct found_program *prog
 {
     json_t *value = program_to_json(found_program_id(program), record);
     json_object_set_new(value, "version", json_integer(1));
+    json_object_set_new(value, "waits", tpctl_line_json(program, record));
     json_object_set_new(value, "instance", json_string(found_program_instance(program)));
     json_object_set_new(value, "R", context_json(program, CONTEXT_R));
     json_object_set_new(value, "spec", context_json(program, CONTEXT_SPEC));

@@ -6,6 +6,7 @@ setup() {
     unset TPRUN_OPTIONS
     HOST=$(uname -n)
     ALL=$(nproc)
+    TPCTL=$(dirname "$TPRUN")/tpctl
     need_cores 2
 }
 teardown() { nothing_left; }
@@ -30,6 +31,7 @@ big() {
         sh -c "[ \$TPRUN_RANK != 0 ] || echo $name >>order" 3>&- 2>"$name.err" &
     big=$!
 }
+tpctl() { timeout --foreground -k 5 20 "$TPCTL" "$@"; }
 
 @test "twenty programs that want everything run in order of arrival" {
     hold "$ALL"
@@ -120,6 +122,29 @@ big() {
     equal "$(paste -sd' ' order)" "other one"
 }
 
+@test "list and info show that a program is pending, what it waits for, and its place" {
+    hold "$ALL"
+    big first
+    wait_for 5 in_line 1
+    big second
+    wait_for 5 in_line 2
+    run -0 tpctl list
+    has_line "$output" "     2 pending * sh -c *  (waits for $ALL cores on $HOST, held by program 1)"
+    has_line "$output" "     3 pending * sh -c *  (waits for $ALL cores on $HOST, held by program 1; 1 program is before it)"
+    run -0 tpctl list --format=json
+    equal "$(jq -c '.programs[] | [.id, .state, .waits]' <<<"$output" | paste -sd' ')" \
+        "[\"1\",\"running\",null] [\"2\",\"pending\",{\"for\":\"$ALL cores on $HOST\",\"held_by\":[\"1\"],\"before\":0}] [\"3\",\"pending\",{\"for\":\"$ALL cores on $HOST\",\"held_by\":[\"1\"],\"before\":1}]"
+    run -0 tpctl info 3
+    has_line "$output" "waits for  $ALL cores on $HOST, held by program 1; 1 program is before it"
+    run -0 tpctl info 3 --format=json
+    equal "$(jq -c .waits.before <<<"$output")" 1
+    release
+    wait
+    run -0 tpctl info 2 --format=json
+    equal "$(jq -c '[.state, .waits]' <<<"$output")" '["complete",null]'
+    equal "$(paste -sd' ' order)" "first second"
+}
+
 @test "inside of tpbatch there is a queue of its own, with the same rules" {
     mkdir bin
     ln -s "$TPRUN" bin/tpbatch
@@ -134,6 +159,7 @@ until waiting 1; do :; done
 tprun -n 1 sh -c 'echo small >>order' &
 until waiting 2; do :; done
 tprun -n 1 --time-limit 10 sh -c 'echo quick >>order'
+tpctl list >list
 kill $holder
 wait
 END
@@ -141,4 +167,6 @@ END
     export ALL
     PATH=$(dirname "$TPRUN"):$PATH run -0 timeout 60 bin/tpbatch -n "$ALL" ./script
     equal "$(paste -sd' ' order)" "quick big small"
+    grep -q "(waits for $ALL cores on $HOST, held by program 2)" list
+    grep -q "(waits for 1 core on $HOST, held by program 2; 1 program is before it)" list
 }
