@@ -55,7 +55,7 @@ page_holds() {
 
 # The text as a pattern: numbers, the host and sets of processors are others each time.
 pattern_of() {
-    sed 's/[][\.*^$()+?{}|]/\\&/g; s/[0-9][0-9]*/[0-9]+/g; s/\bvm\b/[^ ]+/g; s/  *[[]0-9[]]+-[[]0-9[]]+  */ [0-9,-]+ /g; s/  */ +/g'
+    sed 's/[][\.*^$()+?{}|]/\\&/g; s/[0-9][0-9]*/[0-9]+/g; s/\bvm\b/[^ ]+/g; s/\bsleeping\b/[a-z]+/g; s/  *[[]0-9[]]+-[[]0-9[]]+  */ [0-9,-]+ /g; s/  */ +/g'
 }
 # answer COMMAND: what it says, of tpctl attach with the keys that the page shows.
 answer() {
@@ -71,7 +71,8 @@ answer() {
         printf '\032' >&8
         wait "$!" || true
         exec 8>&-
-        sed '/^Script /d; s/\r//g' typescript | grep .
+        # the page shows the first four lines
+        sed '/^Script /d; s/\r//g' typescript | awk '/^rank [01]: step/ && ++n > 4 { next } /./'
         ;;
     "tpctl logs"*"| tail"*)
         wait_for 20 eval '[ "$(tpctl logs 1 --ranks 1 | sed -n "/told/,\$p" | wc -l)" = 3 ]'
@@ -88,8 +89,9 @@ answer() {
     need_cores 2
     PATH=${TPRUN%/*}:$PATH
     # shellcheck disable=SC2016 # for the program
-    printf '%s\n' '#!/bin/bash' 'trap "echo rank \$TPRUN_RANK: told" USR1' \
-        'for ((i = 0; ; i++)); do echo "rank $TPRUN_RANK: step $i"; sleep 0.3; done' >app
+    printf '%s\n' '#!/bin/bash' 'trap "echo rank \$TPRUN_RANK: told; left=3" USR1' \
+        'for ((i = 0; ${left:-1}; i++)); do echo "rank $TPRUN_RANK: step $i"; sleep 0.3; ((!left)) || ((left--)); done' \
+        'sleep 1000' >app
     chmod +x app
     compare() {
         [ -n "$command" ] || return 0
