@@ -125,7 +125,8 @@ static void settle(struct world *world)
 {
     for (int quiet = 0; quiet < 3; quiet++) {
         ev_run(world->loop, EVRUN_NOWAIT);
-        if (deliver(&world->a, &world->b) | deliver(&world->b, &world->a))
+        bool there = deliver(&world->a, &world->b), back = deliver(&world->b, &world->a);
+        if (there || back)
             quiet = 0;
     }
 }

@@ -115,8 +115,8 @@ static void test_an_answer_is_read_as_it_was_written(void **state)
         "{\"status\":0}",
         "{\"status\":4,\"error\":\"it is complete\"}",
         "{\"status\":0,\"reached\":\"0-2\",\"missed\":[[\"3\",\"ended\"]],\"silent\":\"n[3-4]\"}",
-        "{\"status\":0,\"nodes\":[{\"ranks\":\"0-1\",\"pids\":[7,8],\"states\":\"RS\","
-        "\"cpu_ms\":[10,20],\"memory_kib\":[1,2],\"waiting\":\"2\",\"host\":\"n0\"}]}",
+        ("{\"status\":0,\"nodes\":[{\"ranks\":\"0-1\",\"pids\":[7,8],\"states\":\"RS\","
+         "\"cpu_ms\":[10,20],\"memory_kib\":[1,2],\"waiting\":\"2\",\"host\":\"n0\"}]}"),
     };
     (void)state;
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
