@@ -3,6 +3,7 @@
 # shellcheck shell=sh disable=SC2030,SC2031 # what a loop reads is for the loop
 set -u
 export LC_ALL=C
+export TPRUN_OPTIONS='--node-timeout 20m' # an emulated machine may stand still where this one is busy
 
 # keep NAME COMMAND...: what it prints, what it says, how it ends.
 keep() {
