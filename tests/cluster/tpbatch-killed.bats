@@ -14,7 +14,7 @@ setup() {
     BATCH=$PWD/bin/tpbatch
     export PATH=$PWD/bin:${TPRUN%/*}:$PATH
     export PROGRAMS
-    export DIR=$PWD BESIDE='-N 4 -n 4'
+    export DIR=$PWD BESIDE='-N 4 -n 4' NEXT=--no-wait
 }
 teardown() {
     [ -z "${NO_CLUSTER:-}" ] || return 0
@@ -23,7 +23,8 @@ teardown() {
 }
 
 # Two programs: "beside", where $BESIDE says, and "victim", with a task on every node. When the victim has ended, two
-# more: "next" may be anywhere, and needs a core that the victim had; "all" needs every node. Then beside is let go.
+# more: "next" may be anywhere, and needs a core that the victim had (at once, unless NEXT is empty); "all" needs every
+# node. Then beside is let go.
 write_script() {
     cat >s <<-'END'
 	#!/bin/sh
@@ -33,7 +34,7 @@ write_script() {
 	until [ -e beside.0 ] && [ -e beside.1 ]; do sleep 0.05; done
 	tprun -N 4 -n 4 --map-by node "$PROGRAMS/stay" fork 2>victim.err
 	echo "victim $?"
-	tprun --no-wait -n 1 true 2>next.err
+	tprun $NEXT -n 1 true 2>next.err
 	echo "next $?"
 	until [ -e all ]; do sleep 0.05; done
 	tprun -N 4 -n 4 --map-by node --overlap true 2>all.err
@@ -202,7 +203,7 @@ some_ends() { # NODE
 }
 
 @test "SIGKILL of a program's front end ends that program" {
-    WANT_STATUS=137 WANT_LINE=""
+    WANT_STATUS=137 WANT_LINE="" NEXT='' # its tasks end behind it
     kill_rounds alone program_front_end
 }
 @test "SIGKILL of a program's manager ends that program" {
