@@ -293,21 +293,23 @@ kill_and_go_on() {
     done
 }
 
-@test "a program in the background that waits in line ends with its instance, though its front end is killed as well" {
+@test "a program in the background that waits in line ends when tpbatch and the manager of the instance are killed at once" {
     local round
     for ((round = 1; round <= ROUNDS; round++)); do
+        rm -f runs.*
         cat >s <<-'END'
 	#!/bin/sh
+	cd "$DIR"
+	tprun -n all --map-by node sh -c ': >runs.$TPRUN_RANK; exec "$PROGRAMS/stay" fork' &
+	until [ "$(ls | grep -c '^runs')" = 8 ]; do sleep 0.05; done
 	tprun -d -n all "$PROGRAMS/stay" </dev/null &
-	tprun -n all "$PROGRAMS/stay" fork &
 	wait
 	END
         chmod +x s
         start_on head "$BATCH" -N 4 -n all --hosts 'node[0-3]' ./s
         wait_for 20 eval '[ "$(processes head tprun-manager | wc -l)" = 3 ]' || { cat err; return 1; }
         sleep 0.3
-        # shellcheck disable=SC2046 # pids
-        kill -9 $(processes head tprun) "$(manager)"
+        kill -9 "$(front_end)" "$(manager)"
         finish
         hosts_clean 10
         all_free
