@@ -71,8 +71,9 @@ start_on() { # HOST COMMAND...
 processes() {
     "$CLUSTER" left "$1" | while read -r _ pid _; do
         [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "$2" ] || continue
-        tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q -- "${3:-}" && echo "$pid"
-    done | sort -n
+        tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q -- "${3:-}" || continue
+        echo "$(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f20) $pid" # when it was started: pids begin again
+    done 2>/dev/null | sort -n | cut -d' ' -f2
 }
 
 # know_files: what is on the hosts of a cluster of 4 once an instance was used; files_clean: nothing
