@@ -1,3 +1,4 @@
+# shellcheck disable=SC2154,SC2015 # bats sets stderr, start job
 # The queue of an instance: who starts before whom.
 load ../lib/common
 setup_file() { build_programs; }
