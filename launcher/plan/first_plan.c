@@ -46,7 +46,7 @@ static void explain_refusal(const struct first_plan *first, struct error *err)
     size_t held = first->trial ? 0 : resources_held_cores(first->resources);
     size_t gpus = resources_held_gpus(first->resources);
     struct buf text = BUF_INIT;
-    if (err->kind != ERROR_REFUSED || first->shapes)
+    if (!err || err->kind != ERROR_REFUSED || first->shapes)
         return;
     buf_add_text(&text, error_text(err));
     if (held)

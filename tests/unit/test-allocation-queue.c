@@ -1,9 +1,12 @@
 /* The wait for what others hold: who may wait, what is said, and when it is tried again. */
 #include "tests/unit/instance-world.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #include "launcher/instance/allocation_queue.h"
+#include "launcher/ledger/claim.h"
+#include "launcher/ledger/claim_queue.h"
 #include "launcher/ledger/ledger_entry.h"
 
 struct owner { /* of a queue, and what it was told */
@@ -138,6 +141,58 @@ static void test_a_request_waits_and_is_tried_again_when_the_other_ends(void **s
     scene_close(&scene);
 }
 
+/* What one that comes later does not get: "0-2"; caller frees. */
+static char *kept_from(struct scene *scene, double lasts)
+{
+    struct ledger_entry *later = entry_new(resources_instance(scene->resources), "./later", NULL);
+    entry_set_limit(later, lasts, 0);
+    struct rset *barred = entry_barred(later, NULL);
+    char *text =
+        barred->nnodes ? idset_encode(barred->nodes[0].children->cores) : mem_copy_text("");
+    rset_free(barred);
+    entry_end(later);
+    return text;
+}
+
+static void test_what_is_of_no_use_to_it_is_left_to_others(void **state)
+{
+    static const struct {
+        uint32_t wants;
+        const char *held;
+        double other_lasts, later_lasts;
+        const char *kept;
+    } cases[] = {
+        {2, "0-2", INFINITY, INFINITY, "0-2"},
+        {4, "0-2", INFINITY, INFINITY, "0-3"},
+        {4, "0-2", INFINITY, 5, "0-3"},
+        {4, "0-2", 50, INFINITY, "0-3"},
+        {4, "0-2", 50, 5, ""},
+        {4, "0-2", 50, 60, "0-3"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene scene;
+        scene_open(&scene, 1e9);
+        entry_end(scene.other);
+        scene.other = entry_new(resources_instance(scene.resources), "./other", NULL);
+        entry_set_limit(scene.other, cases[i].other_lasts, 0);
+        struct rset *set = rset_new();
+        struct idset *cores = idset_decode(cases[i].held, NULL);
+        rset_append(set, 0, "n0", cores, NULL);
+        assert_int_equal(entry_claim(scene.other, set, NULL), 0);
+        scene.owner.wants = cases[i].wants;
+        assert_int_equal(resources_refresh(scene.resources, NULL), 0);
+        assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
+        char *kept = kept_from(&scene, cases[i].later_lasts);
+        if (strcmp(kept, cases[i].kept) != 0)
+            fail_msg("case %zu: keeps %s, expected %s", i, kept, cases[i].kept);
+        free(kept);
+        idset_free(cores);
+        rset_free(set);
+        scene_close(&scene);
+    }
+}
+
 static void test_a_request_that_may_not_wait_says_who_holds_the_cores(void **state)
 {
     struct scene scene;
@@ -217,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_request_waits_and_is_tried_again_when_the_other_ends),
+        cmocka_unit_test(test_what_is_of_no_use_to_it_is_left_to_others),
         cmocka_unit_test(test_a_request_that_may_not_wait_says_who_holds_the_cores),
         cmocka_unit_test(test_a_request_that_can_never_fit_does_not_wait),
         cmocka_unit_test(test_where_nobody_holds_anything_there_is_no_wait),

@@ -149,7 +149,19 @@ static void test_what_is_held_is_a_reason_to_wait_and_what_is_too_large_is_not(v
             assert_null(ever);
         rset_free(ever);
 
-        /* and the trial has changed nothing */
+        struct rset *held = rset_new();
+        struct idset *cores = idset_decode("2-3", NULL);
+        rset_append(held, 0, "n0", cores, NULL);
+        ever = first_plan_try(scene.first, held, &known, NULL);
+        if (cases[i].ever)
+            assert_set(ever, "n0:0-1 n1:0-3");
+        else
+            assert_null(ever);
+        rset_free(ever);
+        idset_free(cores);
+        rset_free(held);
+
+        /* and the trials have changed nothing */
         assert_set(resources_held(scene.resources), "n0:0-3 n1:0-3");
         assert_null(cases[i].known < 2 ? host_at(scene.hosts, 1)->topo : NULL);
         entry_end(other);
