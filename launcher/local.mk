@@ -87,6 +87,7 @@ liblauncher_a_SOURCES = \
     launcher/spec/spec.c launcher/spec/spec.h \
     launcher/spec/spec_build.c launcher/spec/spec_build.h \
     launcher/spec/spec_check.c launcher/spec/spec_check.h \
+    launcher/spec/spec_file.c launcher/spec/spec_file.h \
     launcher/spec/spec_fields.c \
     launcher/source/batch_files.c launcher/source/batch_files.h \
     launcher/source/batch_nodelist.c launcher/source/batch_nodelist.h \
@@ -148,6 +149,8 @@ liblauncher_a_SOURCES = \
     launcher/protocol/launch.c launcher/protocol/launch.h \
     launcher/protocol/launch_read.c \
     launcher/protocol/pair.c launcher/protocol/pair.h \
+    launcher/protocol/command_request.c launcher/protocol/command_request.h \
+    launcher/protocol/instance_request.c launcher/protocol/instance_request.h \
     launcher/protocol/program_request.c launcher/protocol/program_request.h \
     launcher/protocol/request_files.c launcher/protocol/request_files.h \
     launcher/protocol/task_report.c launcher/protocol/task_report.h \
@@ -254,6 +257,7 @@ liblauncher_a_SOURCES = \
     launcher/mpiexec/relay.c launcher/mpiexec/relay.h \
     launcher/mpiexec/singleton.c launcher/mpiexec/singleton.h \
     launcher/cli/batch_script.c launcher/cli/batch_script.h \
+    launcher/cli/instance_command.c launcher/cli/instance_command.h \
     launcher/cli/instance_program.c launcher/cli/instance_program.h \
     launcher/cli/check_program.c launcher/cli/check_program.h \
     launcher/cli/command_line.c launcher/cli/command_line.h \
@@ -284,6 +288,7 @@ tpctl_SOURCES = \
     launcher/tpctl/task_list.c launcher/tpctl/task_list.h \
     launcher/tpctl/tpctl.c launcher/tpctl/tpctl.h \
     launcher/tpctl/tpctl_attach.c \
+    launcher/tpctl/tpctl_elsewhere.c launcher/tpctl/tpctl_elsewhere.h \
     launcher/tpctl/tpctl_info.c \
     launcher/tpctl/tpctl_line.c \
     launcher/tpctl/tpctl_list.c \

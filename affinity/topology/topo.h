@@ -101,6 +101,8 @@ char *topo_export_local(struct error *err);
 /* An hwloc synthetic description ("package:2 numa:4 core:4 pu:2") or an XML export. */
 struct topo *topo_load_synthetic(const char *description, struct error *err);
 struct topo *topo_load_xml(const char *path, struct error *err);
+/* The same of the text of an export; `name` is for messages. */
+struct topo *topo_load_xml_text(const char *name, const char *text, struct error *err);
 
 struct topo *topo_ref(struct topo *topo);
 void topo_free(struct topo *topo); /* drops a reference; NULL is fine */

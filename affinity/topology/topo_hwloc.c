@@ -345,3 +345,12 @@ struct topo *topo_load_xml(const char *path, struct error *err)
         error_prefix(err, "topology file %s", path);
     return topo;
 }
+
+struct topo *topo_load_xml_text(const char *name, const char *text, struct error *err)
+{
+    size_t len = strlen(text);
+    struct topo *topo = topo_xml_check(text, len, err) == 0 ? topo_from_xml(text, len, err) : NULL;
+    if (!topo)
+        error_prefix(err, "%s", name);
+    return topo;
+}

@@ -13,12 +13,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
+#include "launcher/cli/instance_command.h"
 #include "launcher/control/instance_address.h"
 #include "launcher/manager/manager.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
-#include "launcher/process/localhost.h"
-#include "launcher/process/terminal_modes.h"
+#include "launcher/protocol/command_request.h"
+#include "launcher/protocol/instance_request.h"
 #include "launcher/protocol/program_request.h"
 #include "launcher/tree/frame.h"
 
@@ -48,9 +49,11 @@ static int send_json(int fd, enum frame_type type, json_t *value)
     unsigned char header[FRAME_HEADER];
     char *text = json_dumps(value, JSON_COMPACT);
     struct frame frame = {.type = type, .bytes = text, .len = text ? strlen(text) : 0};
+    bool fits = text && frame.len <= FRAME_MAX;
     frame_encode_header(&frame, header);
     int rc =
-        text && write_all(fd, header, sizeof(header)) == 0 ? write_all(fd, text, frame.len) : -1;
+        fits && write_all(fd, header, sizeof(header)) == 0 ? write_all(fd, text, frame.len) : -1;
+    errno = fits ? EPIPE : EMSGSIZE;
     json_decref(value);
     free(text);
     return rc;
@@ -62,9 +65,13 @@ int instance_program_ask(const struct spec *spec, struct error *err)
     if (fd < 0)
         return error_prefix(err, "this run is in an instance (%s is set), which cannot be reached",
                             BATCH_VARIABLE);
-    if (send_json(fd, FRAME_PROGRAM, program_request_to_json(spec)) == 0)
+    json_t *request = program_request_to_json(spec, err);
+    if (request && send_json(fd, FRAME_PROGRAM, request) == 0)
         return fd;
-    error_set(err, "the instance of this run has ended");
+    if (request && errno == EMSGSIZE)
+        error_set(err, "the files of its options are larger than %u MiB together", FRAME_MAX >> 20);
+    else if (request)
+        error_set(err, "the instance of this run has ended");
     close(fd);
     return -1;
 }
@@ -87,11 +94,12 @@ static int read_exactly(int fd, char *bytes, size_t len, double until)
     return 0;
 }
 
-static struct spec *read_request(int fd, struct error *err)
+/* The first frame, with its JSON as a new reference; NULL with a sentence. */
+static json_t *read_request(int fd, enum frame_type *type, struct error *err)
 {
     struct buf bytes = BUF_INIT;
-    struct frame frame;
-    struct spec *spec = NULL;
+    struct frame frame = {0};
+    json_t *value = NULL;
     double until = clock_monotonic_seconds() + ASK_TIME;
     int whole = -1;
     if (read_exactly(fd, buf_reserve(&bytes, FRAME_HEADER), FRAME_HEADER, until) == 0) {
@@ -103,19 +111,16 @@ static struct spec *read_request(int fd, struct error *err)
         buf_added(&bytes, len);
         whole = frame_decode(&bytes, &frame, err);
     }
-    json_t *value = whole > 0 && frame.type == FRAME_PROGRAM ? frame_json(&frame, err) : NULL;
-    char *host = localhost_name();
-    if (value)
-        spec = program_request_take(value, host, err);
-    else if (!err->text)
+    *type = frame.type;
+    if (whole > 0 && (frame.type == FRAME_PROGRAM || frame.type == FRAME_COMMAND))
+        value = frame_json(&frame, err);
+    if (!value && !err->text)
         error_set(err, "what to run was not understood");
-    free(host);
-    json_decref(value);
     buf_free(&bytes);
-    return spec;
+    return value;
 }
 
-static int refuse_program(int fd, struct error *err)
+static int refuse_request(int fd, struct error *err)
 {
     send_json(fd, FRAME_END,
               json_pack("{s:i, s:o}", "status", 1, "messages", frame_text(error_text(err))));
@@ -139,20 +144,28 @@ static int guard_manager(pid_t manager, struct cgroup *cgroup, struct scratch *s
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-int instance_program_serve(int frontend, int broker,
-                           int (*background)(struct spec *spec, int frontend, int broker),
-                           int (*program)(int frontend, int broker))
+static int serve_command(int caller, const json_t *value)
 {
     struct error err = ERROR_INIT;
-    struct spec *spec = read_request(frontend, &err);
+    struct command_request request;
+    int rc = command_request_take(&request, value, &err);
+    if (rc == 0)
+        rc = instance_command_run(caller, &request, &err);
+    command_request_clear(&request);
+    return rc == 0 ? 0 : refuse_request(caller, &err);
+}
+
+static int run_served_program(int frontend, int broker, const json_t *value,
+                              int (*program)(int frontend, int broker))
+{
+    struct error err = ERROR_INIT;
+    struct spec *spec = program_request_take(value, &err);
     if (!spec)
-        return refuse_program(frontend, &err);
+        return refuse_request(frontend, &err);
     if (spec->directory && chdir(spec->directory) < 0 && chdir("/") < 0) {
         error_set(&err, "/: cannot enter it: %s", strerror(errno));
-        return refuse_program(frontend, &err);
+        return refuse_request(frontend, &err);
     }
-    if (spec_saves(spec))
-        return background(spec, frontend, broker);
     struct manager_config config = {.spec = spec,
                                     .fd = frontend,
                                     .cgroup = cgroup_new(),
@@ -164,9 +177,22 @@ int instance_program_serve(int frontend, int broker,
         mem_exit(manager_run(&config));
     if (manager < 0) {
         error_set(&err, "cannot start the manager of this run: %s", strerror(errno));
-        return refuse_program(frontend, &err);
+        return refuse_request(frontend, &err);
     }
     close(frontend);
     close(broker);
     return guard_manager(manager, config.cgroup, config.scratch);
+}
+
+int instance_program_serve(int frontend, int broker, int (*program)(int frontend, int broker))
+{
+    struct error err = ERROR_INIT;
+    enum frame_type type;
+    json_t *value = read_request(frontend, &type, &err);
+    if (!value)
+        return refuse_request(frontend, &err);
+    if (type == FRAME_PROGRAM)
+        return run_served_program(frontend, broker, value, program);
+    close(broker);
+    return serve_command(frontend, value);
 }

@@ -17,10 +17,8 @@ bool instance_program_is_inside(void); /* this process is a task in an instance 
 /* Ask the instance to be the manager of this program: the link to it. -1 with a sentence. */
 int instance_program_ask(const struct spec *spec, struct error *err);
 
-/* The other side: becomes the manager for the front end behind `frontend`, with agents from `broker`. `background` is for a
- * program that is to go on without its front end: it is that front end, and `program` serves those inside of it where it is an instance. The exit status. */
-int instance_program_serve(int frontend, int broker,
-                           int (*background)(struct spec *spec, int frontend, int broker),
-                           int (*program)(int frontend, int broker));
+/* The other side, for who asks behind `frontend`: becomes the manager of a program, with agents from `broker`, or runs a
+ * command (instance_command.h). `program` serves those inside of a program that is an instance. The exit status. */
+int instance_program_serve(int frontend, int broker, int (*program)(int frontend, int broker));
 
 #endif

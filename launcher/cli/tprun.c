@@ -17,6 +17,7 @@
 #include "launcher/cli/check_program.h"
 #include "launcher/cli/instance_program.h"
 #include "launcher/cli/tprun_options.h"
+#include "launcher/frontend/foreground.h"
 #include "launcher/frontend/frontend.h"
 #include "launcher/manager/manager.h"
 #include "launcher/mpiexec/mpiexec.h"
@@ -35,8 +36,8 @@
 
 #define MANAGER_LEAVES 10.0 /* s that the manager may need to clear up once all has ended */
 
-#define BACKGROUND_LINK 3   /* descriptor of it in the background */
-#define BACKGROUND_BROKER 4 /* and of what it has agents from, where that is an instance */
+#define BACKGROUND_LINK 3    /* descriptor in the background: the process at the terminal */
+#define BACKGROUND_MANAGER 4 /* and, in an instance, the manager */
 
 #define FILES_LEAST 64    /* descriptors that a run of one task needs, and some */
 #define FILES_ENOUGH 1024 /* the usual soft limit */
@@ -169,17 +170,25 @@ static void leave_by_pipe(void)
     raise(SIGPIPE);
 }
 
-static int in_background(struct spec *spec, int foreground, int broker);
-
 /* Beside the manager of an instance. */
 static int serve_program(int frontend, int broker)
 {
-    return instance_program_serve(frontend, broker, in_background, serve_program);
+    return instance_program_serve(frontend, broker, serve_program);
+}
+
+/* In the background stderr is nobody's: the process at the terminal says it. */
+static int refuse_run(int foreground, struct error *err)
+{
+    if (foreground < 0)
+        return tprun_refuse(err);
+    foreground_refuse(foreground, error_text(err));
+    error_clear(err);
+    return 1;
 }
 
 /* The manager is this very program: forked, not executed. Closing our copies of what the caller
  * left open is the kernel's work at exec: tasks get 0, 1 and 2 and no more. */
-static int run_manager(struct spec *spec, enum frontend_role role, int foreground, int broker)
+static int run_manager(struct spec *spec, enum frontend_role role, int foreground)
 {
     struct error err = ERROR_INIT;
     int pair[2];
@@ -192,7 +201,7 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
     descendants_adopt();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return error_set(&err, "cannot make a socket pair: %s", strerror(errno)),
-               tprun_refuse(&err);
+               refuse_run(foreground, &err);
     pid_t manager = fork();
     if (manager == 0) {
         close(pair[0]);
@@ -200,14 +209,13 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
                                               .fd = pair[1],
                                               .cgroup = left.cgroup,
                                               .scratch = left.scratch,
-                                              .broker = broker,
                                               .program = serve_program};
         mem_exit(manager_run(&config));
     }
     if (manager < 0)
         return error_set(&err, "cannot start the manager of this run: %s%s", strerror(errno),
                          errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : ""),
-               tprun_refuse(&err);
+               refuse_run(foreground, &err);
     close(pair[1]);
     left.manager = manager;
     struct frontend_config config = {.spec = spec,
@@ -227,38 +235,55 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
     return result.status;
 }
 
-/* A process that has nothing of the caller's but its directory: no terminal, no descriptor. */
-static int in_background(struct spec *spec, int foreground, int broker)
+/* A process that has nothing of the caller's but its directory: no terminal, no descriptor. `manager` is the link to that, in
+ * an instance; else -1, and this is the one that starts it. */
+static int in_background(struct spec *spec, int foreground, int manager)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     setsid();
     for (int fd = 0; fd <= 2; fd++)
         dup2(null, fd);
-    if (foreground != BACKGROUND_LINK)
-        dup2(foreground, BACKGROUND_LINK);
-    fcntl(BACKGROUND_LINK, F_SETFD, FD_CLOEXEC);
-    if (broker && broker != BACKGROUND_BROKER)
-        dup3(broker, BACKGROUND_BROKER, O_CLOEXEC);
-    descriptors_close((broker ? BACKGROUND_BROKER : BACKGROUND_LINK) + 1);
-    return run_manager(spec, FRONTEND_BACKGROUND, BACKGROUND_LINK, broker ? BACKGROUND_BROKER : 0);
+    /* out of the way of each other first */
+    foreground = fcntl(foreground, F_DUPFD_CLOEXEC, BACKGROUND_MANAGER + 1);
+    if (manager >= 0)
+        dup3(fcntl(manager, F_DUPFD_CLOEXEC, BACKGROUND_MANAGER + 1), BACKGROUND_MANAGER,
+             O_CLOEXEC);
+    dup3(foreground, BACKGROUND_LINK, O_CLOEXEC);
+    descriptors_close((manager >= 0 ? BACKGROUND_MANAGER : BACKGROUND_LINK) + 1);
+    if (manager < 0)
+        return run_manager(spec, FRONTEND_BACKGROUND, BACKGROUND_LINK);
+    struct frontend_config config = {.spec = spec,
+                                     .role = FRONTEND_BACKGROUND,
+                                     .fd = BACKGROUND_MANAGER,
+                                     .foreground = BACKGROUND_LINK,
+                                     .guarded = true,
+                                     .shows = !spec->detach};
+    struct frontend_result result = frontend_run(&config);
+    spec_free(spec);
+    return result.status;
 }
 
-static int run_in_background(struct spec *spec)
+/* With the link to the manager of an instance, which is taken, or -1. */
+static int run_in_background(struct spec *spec, int manager)
 {
     struct error err = ERROR_INIT;
     int pair[2] = {-1, -1};
-    char *warning = login_session_outlive(); /* before there is anything that it could not move */
+    /* before there is anything that it could not move */
+    char *warning = manager < 0 ? login_session_outlive() : NULL;
     if (warning)
         tprun_complain(warning);
     free(warning);
     pid_t pid = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ? -1 : fork();
     if (pid == 0) {
         close(pair[0]);
-        mem_exit(in_background(spec, pair[1], 0));
+        mem_exit(in_background(spec, pair[1], manager));
     }
+    int why = errno;
     close(pair[1]);
+    if (manager >= 0)
+        close(manager);
     if (pid < 0) {
-        error_set(&err, "cannot start a process in the background: %s", strerror(errno));
+        error_set(&err, "cannot start a process in the background: %s", strerror(why));
         close(pair[0]);
         spec_free(spec);
         return tprun_refuse(&err);
@@ -287,12 +312,10 @@ static int run_in_instance(struct spec *spec)
         spec_free(spec);
         return tprun_refuse(&err);
     }
-    struct frontend_config config = {.spec = spec,
-                                     .role = spec->detach       ? FRONTEND_STARTER
-                                             : spec_saves(spec) ? FRONTEND_VIEWER
-                                                                : FRONTEND_ATTACHED,
-                                     .fd = fd,
-                                     .foreground = -1};
+    if (spec_saves(spec))
+        return run_in_background(spec, fd);
+    struct frontend_config config = {
+        .spec = spec, .role = FRONTEND_ATTACHED, .fd = fd, .foreground = -1};
     struct frontend_result result = frontend_run(&config);
     spec_free(spec);
     if (result.quiet)
@@ -315,7 +338,8 @@ static int tprun_run(struct spec *spec)
         spec->error_idle = spec->detach && !spec->error ? OUTPUT_IDLE : output_idle(2, spec->error);
     if (instance_program_is_inside())
         return run_in_instance(spec);
-    return spec_saves(spec) ? run_in_background(spec) : run_manager(spec, FRONTEND_ATTACHED, -1, 0);
+    return spec_saves(spec) ? run_in_background(spec, -1)
+                            : run_manager(spec, FRONTEND_ATTACHED, -1);
 }
 
 static int check_files(const struct spec *spec, struct error *err)

@@ -2,7 +2,9 @@
 #include "launcher/frontend/foreground.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "launcher/tree/link.h"
 
@@ -59,6 +61,19 @@ struct foreground *foreground_new(struct ev_loop *loop, int fd, const struct for
     *foreground = (struct foreground){.ops = ops, .owner = owner};
     foreground->link = link_new(loop, fd, fd, &foreground_link_ops, foreground);
     return foreground;
+}
+
+void foreground_refuse(int fd, const char *why)
+{
+    unsigned char header[FRAME_HEADER];
+    json_t *end = json_pack("{s:i, s:o}", "status", 1, "messages", frame_text(why));
+    char *text = json_dumps(end, JSON_COMPACT);
+    struct frame frame = {.type = FRAME_END, .bytes = text, .len = text ? strlen(text) : 0};
+    frame_encode_header(&frame, header);
+    if (file_write_all(fd, (const char *)header, sizeof(header)) == 0)
+        file_write_all(fd, text ? text : "", frame.len);
+    free(text);
+    json_decref(end);
 }
 
 void foreground_free(struct foreground *foreground)

@@ -23,6 +23,8 @@ struct foreground_ops {
 /* Behind this descriptor, which is taken. */
 struct foreground *foreground_new(struct ev_loop *loop, int fd, const struct foreground_ops *ops,
                                   void *owner);
+/* The same without a loop: there will be no program, for this reason. */
+void foreground_refuse(int fd, const char *why);
 /* What was sent is written first, for at most a moment. NULL is fine. */
 void foreground_free(struct foreground *foreground);
 void foreground_send(struct foreground *foreground, const struct frame *frame); /* NULL is fine */

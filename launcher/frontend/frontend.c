@@ -77,6 +77,9 @@ static void frontend_close(struct frontend *front)
         close(front->saved);
     foreground_free(front->foreground);
     buf_free(&front->held);
+    for (size_t i = 0; i < FRAME_RESULTS; i++)
+        buf_free(&front->results[i]);
+    buf_free(&front->unwritten);
     ev_timer_stop(front->loop, &front->last_call);
     stdin_reader_free(front->input);
     output_free(front->output);
@@ -96,6 +99,9 @@ struct frontend_result frontend_run(const struct frontend_config *from)
                              .wants_arg = from->wants_arg,
                              .lost = from->lost,
                              .on_guard = from->on_guard,
+                             .relays = from->shows,
+                             .shows = from->shows,
+                             .guarded = from->guarded,
                              .lost_arg = from->lost_arg,
                              .saved = -1};
     struct output_config config = {

@@ -32,6 +32,9 @@ struct frontend_config { /* all is borrowed but for descriptors */
     /* The manager; of a starter and a viewer, the front end in the background. */
     int fd;
     int foreground; /* of FRONTEND_BACKGROUND: the process at the terminal */
+    /* Of FRONTEND_BACKGROUND: the manager has another guard, and the program goes on when this process is told to end. */
+    bool guarded;
+    bool shows; /* of FRONTEND_BACKGROUND: that process cannot read what is saved, and is sent it */
     /* The manager was lost: end what is left, and say in lines what could not be ended (NULL:
      * nothing; freed here). Of a starter and a viewer NULL: that is the other's work. */
     char *(*lost)(void *arg);

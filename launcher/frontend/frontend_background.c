@@ -15,14 +15,16 @@ void frontend_take_in_background(struct frontend *front, const struct frame *fra
     bool saves = frame->type == FRAME_SAVE && frame->len;
     if (frame->type == FRAME_SAVE) {
         front->runs = true;
-        front->relays = !saves;
+        front->relays = !saves || front->shows;
     }
-    bool start = frame->type == FRAME_MAPPED || frame->type == FRAME_RUNS || saves;
+    bool start =
+        frame->type == FRAME_MAPPED || frame->type == FRAME_RUNS || (saves && !front->shows);
     bool output =
         frame->type == FRAME_OUTPUT && (front->spec->tee || !frontend_has_file(front, frame));
     if (start || (front->relays && (shows || output)) || (shows && !front->runs))
         foreground_send(front->foreground, frame);
-    if (frame->type == FRAME_OUTPUT || frame->type == FRAME_MAPPED || frame->type == FRAME_END)
+    if (frame->type == FRAME_OUTPUT || frame->type == FRAME_MAPPED || frame->type == FRAME_RESULT ||
+        frame->type == FRAME_END)
         frontend_take(front, frame);
 }
 
@@ -46,6 +48,10 @@ static void on_foreground_gone(void *owner)
     struct frontend *front = owner;
     foreground_free(front->foreground);
     front->foreground = NULL;
+    if (front->shows && front->runs && front->manager) /* nobody looks any more */
+        link_send(front->manager, &(struct frame){.type = FRAME_SAVE});
+    front->relays &= !front->shows;
+    front->shows = false;
     frontend_pay(front);
     if (front->over && frontend_is_done(front))
         ev_break(front->loop, EVBREAK_ALL);

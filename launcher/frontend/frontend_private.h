@@ -54,12 +54,16 @@ struct frontend {
     bool runs;          /* in the background: the program goes on without a foreground */
     struct foreground *foreground; /* NULL without one, and once it is gone */
     bool relays;                   /* what cannot be saved goes to the foreground */
-    int saved;                     /* of a viewer: the program's directory; -1: none yet */
-    struct replay *replay;         /* of it; NULL: none yet */
-    size_t shown;                  /* frames that it showed before it */
-    struct buf held;               /* frames that come after what is replayed */
-    ev_timer interrupt_due;        /* a Ctrl-C waits for what follows it */
-    bool detaches;                 /* waits for output to be saved, and then goes */
+    bool guarded;          /* in the background: what ends this process leaves the program alone */
+    bool shows;            /* in the background: so does what is saved, on another host */
+    int saved;             /* of a viewer: the program's directory; -1: none yet */
+    struct replay *replay; /* of it; NULL: none yet */
+    size_t shown;          /* frames that it showed before it */
+    struct buf held;       /* frames that come after what is replayed */
+    struct buf results[FRAME_RESULTS]; /* files that options name, as far as they have come */
+    struct buf unwritten;              /* lines on those that could not be written */
+    ev_timer interrupt_due;            /* a Ctrl-C waits for what follows it */
+    bool detaches;                     /* waits for output to be saved, and then goes */
 };
 
 /* ---- frontend_orders.c ---- */

@@ -145,6 +145,10 @@ static void on_signal(void *arg, int number, const char *sender, bool from_termi
     bool shown = ends || is_leaving_alone(front, number);
     if (from_terminal && shown && isatty(STDERR_FILENO))
         output_break(front->output); /* the terminal's ^C or ^Z stands there */
+    if (front->guarded && front->runs && !front->over && ends) { /* with the task that it is of */
+        frontend_leave(front, number);
+        return;
+    }
     if (take_keys(front, number, from_terminal))
         return;
     if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "base/mem.h"
+#include "launcher/stdio/result_file.h"
 #include "launcher/stdio/terminal.h"
 
 #define OUTPUT_BUDGET                                                                              \
@@ -263,17 +264,39 @@ void frontend_give_up(struct frontend *front)
     free(survivors);
 }
 
+/* A file that the manager, on another host, has made for this one. */
+static void take_result(struct frontend *front, const struct frame *frame)
+{
+    const struct spec *spec = front->spec;
+    bool draws = frame->rank == FRAME_RESULT_DRAW;
+    const char *path = draws ? spec->draw : spec->report;
+    struct error err = ERROR_INIT;
+    if (frame->rank >= FRAME_RESULTS || !path)
+        return;
+    struct buf *text = &front->results[frame->rank];
+    buf_add(text, frame->bytes, frame->len);
+    if (frame->flags & FRAME_RESULT_END && result_file_write(draws ? "--draw" : "--report", path,
+                                                             buf_bytes(text), text->len, &err) < 0)
+        buf_printf(&front->unwritten, "%s\n", error_text(&err));
+    if (frame->flags & FRAME_RESULT_END)
+        buf_free(text);
+    error_clear(&err);
+}
+
 static void take_end(struct frontend *front, const struct frame *frame)
 {
     json_t *end = frame_json(frame, NULL);
     const char *messages = json_string_value(json_object_get(end, "messages"));
+    struct buf lines = BUF_INIT;
+    buf_add_text(&lines, front->err.text ? error_text(&front->err) : messages ? messages : "");
+    if (front->unwritten.len && lines.len && buf_bytes(&lines)[lines.len - 1] != '\n')
+        buf_add_char(&lines, '\n');
+    buf_add(&lines, buf_bytes(&front->unwritten), front->unwritten.len);
     front->result.status = (int)json_integer_value(json_object_get(end, "status"));
-    if (front->err.text) {
+    if (front->err.text || (front->unwritten.len && !front->result.status))
         front->result.status = 1;
-        frontend_wind_up(front, error_text(&front->err));
-    } else {
-        frontend_wind_up(front, messages ? messages : "");
-    }
+    frontend_wind_up(front, buf_text(&lines));
+    buf_free(&lines);
     json_decref(end);
 }
 
@@ -297,6 +320,9 @@ void frontend_take(struct frontend *front, const struct frame *frame)
         break;
     case FRAME_NOTE:
         frontend_say(front, frame->bytes, frame->len);
+        break;
+    case FRAME_RESULT:
+        take_result(front, frame);
         break;
     case FRAME_END:
         take_end(front, frame);

@@ -16,6 +16,9 @@
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/source/nodes_from_options.h"
 #include "launcher/spec/spec_build.h"
+#include "launcher/spec/spec_file.h"
+
+#define TOPOLOGY_MAX (64u << 20) /* bytes of a file; affinity/topology has a lower limit */
 
 static double wall_clock(void)
 {
@@ -210,6 +213,21 @@ const struct idset *resources_free_of_R(const struct resources *resources, uint3
 
 /* ---- opening ---- */
 
+static struct topo *read_topology(const struct resources *resources, const char *path,
+                                  struct error *err)
+{
+    struct buf text = BUF_INIT;
+    struct topo *topo = NULL;
+    if (!resources->spec->is_sent)
+        return topo_load_xml(path, err);
+    char *name = mem_format("topology file %s", path);
+    if (spec_file_read(resources->spec, path, name, TOPOLOGY_MAX, &text, err) == 0)
+        topo = topo_load_xml_text(name, buf_text(&text), err);
+    buf_free(&text);
+    free(name);
+    return topo;
+}
+
 int resources_read_topologies(struct resources *resources, struct error *err)
 {
     struct topo *topo = NULL;
@@ -217,7 +235,7 @@ int resources_read_topologies(struct resources *resources, struct error *err)
     for (uint32_t i = 0; texts && i < host_count(resources->hosts); i++) {
         if (!i || strcmp(texts[i], texts[i - 1]) != 0) {
             topo_free(topo);
-            topo = texts[i][0] == '@' ? topo_load_xml(texts[i] + 1, err)
+            topo = texts[i][0] == '@' ? read_topology(resources, texts[i] + 1, err)
                                       : topo_load_synthetic(texts[i], err);
         }
         if (!topo)
@@ -256,7 +274,7 @@ static int keep_on(struct resources *resources, struct node_list *nodes, struct 
 {
     const char *path = resources->spec->on;
     char *name = mem_format("--on %s", path);
-    struct rset *on = node_list_read_set(path, name, wall_clock(), err);
+    struct rset *on = node_list_read_set(resources->spec, path, name, wall_clock(), err);
     int rc = on ? node_list_keep(nodes, on, name, err) : -1;
     if (rc == 0)
         resources->on = rset_copy(nodes->R);

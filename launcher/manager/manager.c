@@ -29,7 +29,8 @@
 #include "launcher/process/program_path.h"
 #include "launcher/process/process_set.h"
 #include "launcher/program/program.h"
-#include "launcher/protocol/program_request.h"
+#include "launcher/protocol/instance_request.h"
+#include "launcher/stdio/result_file.h"
 #include "pmi-server/pmix/server.h"
 
 #define GONE_PATIENCE 2.0 /* s that an agent's process may need to go once it is done */
@@ -57,8 +58,12 @@ struct manager {
     struct saver *saver; /* output goes to the program's directory; NULL: it does not */
     bool saves;          /* it is open; the directory is not left before the end is there */
     bool copies;         /* it was opened for who attached: the front end shows it, too */
+    bool shows;          /* the front end is on another host, and does not read what is saved */
+    bool
+        outlives; /* what is saved goes on without its front end: its processes have another guard */
     ev_timer end_due;
-    bool left; /* the directory */
+    bool left;           /* the directory */
+    ev_io instance_over; /* of a program in an instance: that has nothing more to say */
 };
 
 /* Frames do not say yet which program they are of. */
@@ -106,6 +111,20 @@ static bool manager_on_progress(void *owner, const json_t *progress)
     return is_watched(manager);
 }
 
+/* Its path is one of the front end's host. */
+static int manager_on_result(void *owner, enum frame_result which, const char *text,
+                             struct error *err)
+{
+    struct manager *manager = owner;
+    const char *option = which == FRAME_RESULT_DRAW ? "--draw" : "--report";
+    const char *path = which == FRAME_RESULT_DRAW ? manager->spec->draw : manager->spec->report;
+    if (!manager->spec->is_sent)
+        return result_file_write(option, path, text, strlen(text), err);
+    if (viewer_result(manager->viewers[0], which, text, err) == 0)
+        return 0;
+    return error_prefix(err, "%s: cannot write %s", option, path);
+}
+
 /* ---- what is saved ---- */
 
 /* From now on it is sent, too. */
@@ -113,7 +132,7 @@ static void manager_on_stopped(void *owner, const struct error *why)
 {
     struct manager *manager = owner;
     (void)why; /* who reads the files finds it there */
-    if (!manager->copies)
+    if (!manager->copies && !manager->shows)
         viewer_send_text(manager->viewers[0], FRAME_SAVE, "");
 }
 
@@ -122,7 +141,8 @@ static void manager_on_unsaved(void *owner, const struct frame *frame)
 {
     struct manager *manager = owner;
     struct link *link = viewer_link(manager->viewers[0]);
-    if (link && frame->type != FRAME_MAPPED && !manager->copies) /* which were sent */
+    if (link && frame->type != FRAME_MAPPED && !manager->copies &&
+        !manager->shows) /* which were sent */
         link_send(link, frame);
 }
 
@@ -196,8 +216,8 @@ static void manager_on_input_gone(void *owner, const struct idset *ranks)
 }
 
 static const struct program_ops manager_program_ops = {
-    manager_on_note,   manager_on_note, manager_on_show,      manager_on_progress,
-    manager_on_mapped, manager_on_runs, manager_on_input_gone};
+    manager_on_note,     manager_on_note,   manager_on_show, manager_on_result,
+    manager_on_progress, manager_on_mapped, manager_on_runs, manager_on_input_gone};
 
 /* ---- what they order ---- */
 
@@ -246,6 +266,10 @@ static void manager_on_leave(void *owner)
 {
     struct manager *manager = owner;
     struct link *link = viewer_link(manager->viewers[0]);
+    if (manager->shows) { /* nobody sees it any more: the process in the background stays */
+        manager->shows = false;
+        return;
+    }
     if (manager->saves && saver_is_stopped(manager->saver))
         viewer_send_text(manager->viewers[0], FRAME_SAVE, "");
     if (manager->finished || manager->saves || !link)
@@ -305,6 +329,20 @@ static void manager_on_viewer_end(void *owner, int status, const char *messages)
         saver_end(manager->saver, status, messages);
 }
 
+/* Killed, or its task or its host is gone. What it was to write into files is saved from now on. */
+static void go_on_alone(struct manager *manager)
+{
+    static const char gone[] =
+        "the tprun that started this program is gone; the program goes on, and all output is saved";
+    manager->shows = false;
+    saver_keep_all(manager->saver);
+    input_sender_from_front_end(
+        manager->input,
+        &(struct frame){.type = FRAME_STDIN_END,
+                        .flags = manager->spec->input_stays ? FRAME_STDIN_STAYS : 0});
+    manager_on_note(manager, gone);
+}
+
 /* With the last one the program goes: nobody is there to tell. */
 static void manager_on_viewer_gone(void *owner)
 {
@@ -312,6 +350,10 @@ static void manager_on_viewer_gone(void *owner)
     tree_relay_room(manager->tree);
     if (is_watched(manager))
         return;
+    if (manager->outlives && manager->saves && !manager->finished) {
+        go_on_alone(manager);
+        return;
+    }
     if (manager->finished) {
         save_own_end(manager);
         manager_leave(manager);
@@ -322,6 +364,18 @@ static void manager_on_viewer_gone(void *owner)
             program_input(manager->programs[i], &(struct frame){.type = FRAME_TERMINAL});
         program_terminate(manager->programs[i], AGENT_LOST_GRACE, 0);
     }
+}
+
+/* The instance around this program is over. Without a front end nothing else says it: an agent of this machine is a child
+ * of this process. */
+static void manager_on_instance_over(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct manager *manager = io->data;
+    (void)events;
+    ev_io_stop(loop, io);
+    manager->outlives = false;
+    if (!manager->finished && !is_watched(manager))
+        program_terminate(manager->programs[0], AGENT_LOST_GRACE, 0);
 }
 
 static const struct viewer_ops manager_viewer_ops = {
@@ -382,7 +436,7 @@ static void relay_output(struct manager *manager, uint32_t child, const struct f
                          const json_t *value)
 {
     program_frame(program_of(manager, frame), child, frame, value);
-    if (saver_take(manager->saver, frame) && !manager->copies)
+    if (saver_take(manager->saver, frame) && !manager->copies && !manager->shows)
         tree_consumed(manager->tree, child, link_weight(frame));
     else
         tree_relay(manager->tree, child, viewer_link(manager->viewers[0]), frame);
@@ -676,6 +730,12 @@ int manager_run(const struct manager_config *config)
     if (spec_saves(spec))
         manager.saver = saver_new(manager.loop, spec, &manager_saver_ops, &manager);
     viewer_save(manager.viewers[0], manager.saver);
+    manager.outlives = config->broker;
+    ev_io_init(&manager.instance_over, manager_on_instance_over, config->broker, EV_READ);
+    manager.instance_over.data = &manager;
+    if (config->broker)
+        ev_io_start(manager.loop, &manager.instance_over);
+    manager.shows = spec->is_sent && spec_saves(spec) && !spec->detach;
     manager.bootstrap = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &bootstrap_ops, &manager);
     host_bootstrap_use_instance(manager.bootstrap, instance_host_name(manager.instance),
                                 config->broker);

@@ -23,6 +23,7 @@ struct saver {
     struct buf early;            /* frames */
     bool stopped;                /* nothing can be saved any more */
     bool ended;
+    bool keeps_all; /* also what would go to files */
     ev_timer due;   /* while something waits to be written */
     double written; /* when something was last, in the loop's time */
 };
@@ -30,6 +31,8 @@ struct saver {
 static bool goes_to_a_file(const struct saver *saver, const struct frame *frame)
 {
     const struct spec *spec = saver->spec;
+    if (saver->keeps_all)
+        return false;
     bool error = frame->flags & FRAME_STDERR && !spec->merge;
     return frame->type == FRAME_OUTPUT && (error ? spec->error : spec->output);
 }
@@ -166,6 +169,12 @@ bool saver_take(struct saver *saver, const struct frame *frame)
         set_due(saver);
     error_clear(&err);
     return !stopped && !goes_to_a_file(saver, frame);
+}
+
+void saver_keep_all(struct saver *saver)
+{
+    if (saver)
+        saver->keeps_all = true;
 }
 
 void saver_end(struct saver *saver, int status, const char *messages)

@@ -42,6 +42,8 @@ void saver_flush(struct saver *saver);
 /* A frame of what is shown. True: it is saved, and whoever shows it reads it there. False: it is to be sent, too, for it
  * is not saved, or goes to a file besides. NULL saves nothing. */
 bool saver_take(struct saver *saver, const struct frame *frame);
+/* Nobody writes the files of -o and -e any more: what would go there is saved, too. NULL is fine. */
+void saver_keep_all(struct saver *saver);
 /* The last word. NULL is fine; so is a second call, which does nothing. */
 void saver_end(struct saver *saver, int status, const char *messages);
 

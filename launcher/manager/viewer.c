@@ -9,7 +9,8 @@
 #include "launcher/instance/host_lines.h"
 #include "launcher/manager/saver.h"
 
-#define NOTES_TOGETHER 0.2 /* s within which hosts that say the same share a line */
+#define RESULT_PIECE (1u << 20) /* bytes of a frame */
+#define NOTES_TOGETHER 0.2      /* s within which hosts that say the same share a line */
 
 struct viewer {
     struct ev_loop *loop;
@@ -58,6 +59,26 @@ void viewer_send(struct viewer *viewer, enum frame_type type, const json_t *valu
     char *text = json_dumps(value, JSON_COMPACT);
     viewer_send_text(viewer, type, text ? text : "");
     free(text);
+}
+
+int viewer_result(struct viewer *viewer, enum frame_result which, const char *text,
+                  struct error *err)
+{
+    size_t left = strlen(text);
+    if (!viewer->link)
+        return error_set(err, "the tprun that was to write it is gone");
+    do {
+        size_t len = left < RESULT_PIECE ? left : RESULT_PIECE;
+        struct frame frame = {.type = FRAME_RESULT,
+                              .flags = len == left ? FRAME_RESULT_END : 0,
+                              .rank = which,
+                              .bytes = text,
+                              .len = len};
+        link_send(viewer->link, &frame);
+        text += len;
+        left -= len;
+    } while (left);
+    return 0;
 }
 
 void viewer_settle_notes(struct viewer *viewer)

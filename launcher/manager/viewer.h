@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "launcher/tree/frame.h"
 #include "launcher/tree/link.h"
 
@@ -46,6 +47,9 @@ void viewer_host_note(struct viewer *viewer, const char *text);
 void viewer_show(struct viewer *viewer, const char *text, bool error);
 void viewer_send(struct viewer *viewer, enum frame_type type, const json_t *value);
 void viewer_send_text(struct viewer *viewer, enum frame_type type, const char *text);
+/* A file that it writes. -1 with a sentence: it is gone. */
+int viewer_result(struct viewer *viewer, enum frame_result which, const char *text,
+                  struct error *err);
 /* Send those that wait for others now. */
 void viewer_settle_notes(struct viewer *viewer);
 /* The last word, behind all notes; lines each with a newline. */

@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/protocol/task_report.h"
-#include "launcher/stdio/result_file.h"
 
 struct display {
     const struct spec *spec;
@@ -75,7 +74,7 @@ static int draw(struct display *display, struct error *err)
     if (draws_alone(display->spec))
         display->ops->show(display->owner, text, false);
     else
-        rc = result_file_write("--draw", display->spec->draw, text, strlen(text), err);
+        rc = display->ops->draw(display->owner, text, err);
     free(text);
     return rc;
 }

@@ -15,6 +15,8 @@
 struct display_ops { /* `owner` is what display_new() was given */
     void (*show)(void *owner, const char *text, bool error); /* on stdout, or on stderr */
     void (*note)(void *owner, const char *text);
+    /* The file of --draw. 0, or -1 with a sentence. */
+    int (*draw)(void *owner, const char *text, struct error *err);
 };
 
 struct display;

@@ -283,6 +283,12 @@ static void program_on_show(void *owner, const char *text, bool error)
     program->ops->show(program->owner, text, error);
 }
 
+static int program_on_draw(void *owner, const char *text, struct error *err)
+{
+    struct program *program = owner;
+    return program->ops->result(program->owner, FRAME_RESULT_DRAW, text, err);
+}
+
 static bool program_on_progress(void *owner, const json_t *progress)
 {
     struct program *program = owner;
@@ -336,7 +342,7 @@ static void program_on_refused(void *owner, const struct error *err)
 }
 
 static const struct program_start_ops start_ops = {
-    program_on_note,   program_on_say,   program_on_show,    program_on_progress,
+    program_on_note,   program_on_say,   program_on_show,    program_on_draw,   program_on_progress,
     program_on_opened, program_on_waits, program_on_planned, program_on_refused};
 
 /* ---- groups ---- */
@@ -545,9 +551,11 @@ static void report_run(struct program *program, int status, const char *reason)
     struct error err = ERROR_INIT;
     if (timing)
         program->ops->note(program->owner, timing);
-    if (program->spec->report && run_report_write(report, program->spec->report, &err) < 0)
+    char *text = program->spec->report ? run_report_text(report) : NULL;
+    if (text && program->ops->result(program->owner, FRAME_RESULT_REPORT, text, &err) < 0)
         program_report(program, error_text(&err));
     error_clear(&err);
+    free(text);
     free(timing);
     run_report_free(report);
 }

@@ -23,6 +23,8 @@ struct program_ops {
     void (*note)(void *owner, const char *text);             /* a line for the user */
     void (*say)(void *owner, const char *text);              /* with -v: what is being done */
     void (*show)(void *owner, const char *text, bool error); /* on stdout, or on stderr */
+    /* The file of --draw or --report. 0, or -1 with a sentence. */
+    int (*result)(void *owner, enum frame_result which, const char *text, struct error *err);
     /* Of a slow start: FRAME_PROGRESS. False: nobody wants to hear of it any more. */
     bool (*progress)(void *owner, const json_t *progress);
     void (*mapped)(void *owner, const json_t *table); /* which rank is where: FRAME_MAPPED */

@@ -289,7 +289,13 @@ static struct rset *queue_fit_plan(void *owner, const struct rset *held, bool *k
 }
 
 static const struct lock_retry_ops lock_ops = {start_on_note};
-static const struct display_ops display_ops = {start_on_show, start_on_note};
+static int start_on_draw(void *owner, const char *text, struct error *err)
+{
+    struct program_start *start = owner;
+    return start->ops->draw(start->owner, text, err);
+}
+
+static const struct display_ops display_ops = {start_on_show, start_on_note, start_on_draw};
 static const struct agents_ops start_agents_ops = {
     start_on_say_args, start_on_note, start_on_failed, start_on_duplicate, start_on_progress};
 static const struct allocation_queue_ops queue_ops = {

@@ -18,9 +18,10 @@ struct program_start;
 
 struct program_start_ops {
     void (*note)(void *owner, const char *text);
-    void (*say)(void *owner, const char *text);              /* with -v */
-    void (*show)(void *owner, const char *text, bool error); /* on stdout, or on stderr */
-    bool (*progress)(void *owner, const json_t *progress);   /* of a slow start, as agents.h */
+    void (*say)(void *owner, const char *text);                    /* with -v */
+    void (*show)(void *owner, const char *text, bool error);       /* on stdout, or on stderr */
+    int (*draw)(void *owner, const char *text, struct error *err); /* as display.h */
+    bool (*progress)(void *owner, const json_t *progress); /* of a slow start, as agents.h */
     void (*opened)(void *owner);                  /* resources, hosts and agents are there */
     void (*waits)(void *owner, const char *what); /* for "4 cores on node0", which others hold */
     void (*planned)(void *owner);                 /* the plan stands, is claimed, and was shown */

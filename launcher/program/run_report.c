@@ -9,7 +9,6 @@
 #include "launcher/ledger/context_record.h"
 #include "launcher/ledger/private_directory.h"
 #include "launcher/ledger/program_json.h"
-#include "launcher/stdio/result_file.h"
 
 static const struct stage {
     const char *name, *about, *from, *to; /* the first events of these names */
@@ -78,7 +77,7 @@ void run_report_free(struct run_report *report)
     free(report);
 }
 
-int run_report_write(const struct run_report *report, const char *path, struct error *err)
+char *run_report_text(const struct run_report *report)
 {
     json_t *value = program_to_json(report->id, report->record), *took = json_array();
     json_object_set_new(value, "version", json_integer(1));
@@ -92,11 +91,9 @@ int run_report_write(const struct run_report *report, const char *path, struct e
     json_object_set_new(value, "stages", took);
     char *text = json_dumps(value, JSON_INDENT(1) | JSON_REAL_PRECISION(16));
     char *line = mem_format("%s\n", text ? text : "{}");
-    int rc = result_file_write("--report", path, line, strlen(line), err);
-    free(line);
     free(text);
     json_decref(value);
-    return rc;
+    return line;
 }
 
 char *run_report_timing(const struct run_report *report)

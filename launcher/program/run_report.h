@@ -21,8 +21,7 @@ struct run_report;
 struct run_report *run_report_new(const struct ledger_entry *entry, int status, const char *reason);
 void run_report_free(struct run_report *report);
 
-/* Into the file of --report. 0, or -1 with a sentence. */
-int run_report_write(const struct run_report *report, const char *path, struct error *err);
+char *run_report_text(const struct run_report *report); /* JSON; caller frees */
 /* A line; caller frees. */
 char *run_report_timing(const struct run_report *report);
 

@@ -1,8 +1,7 @@
 /*
- * request_files - files that a program's manager reads or writes by name, where that manager may be on another host than
- * who named them: are they the same there?
+ * request_files - files that options name, sent along to a program's manager, which may be on another host.
  *
- * A file is known by its number and its file system's; one that is to be written by those of its directory.
+ *     [{"path": "r.json", "text": "{...}"}, ...]
  */
 #ifndef LAUNCHER_PROTOCOL_REQUEST_FILES_H
 #define LAUNCHER_PROTOCOL_REQUEST_FILES_H
@@ -12,10 +11,9 @@
 #include "base/error.h"
 #include "launcher/spec/spec.h"
 
-/* As they are on this host. New reference. */
-json_t *request_files_describe(const struct spec *spec);
-/* They are the same on this host, which has that name. 0, or -1 with a sentence. */
-int request_files_check(const struct spec *spec, const json_t *described, const char *host,
-                        struct error *err);
+/* Those of this spec, read here. New reference; NULL with a sentence. */
+json_t *request_files_read(const struct spec *spec, struct error *err);
+/* They become those of this spec. 0, or -1 with a sentence. */
+int request_files_take(struct spec *spec, const json_t *files, struct error *err);
 
 #endif

@@ -17,7 +17,7 @@
 static struct node_list *file_nodes(const struct batch_system *source, double now,
                                     struct error *err)
 {
-    struct node_list *nodes = node_list_read_R(batch_system_get("TPRUN_R"), now, err);
+    struct node_list *nodes = node_list_read_R(NULL, batch_system_get("TPRUN_R"), now, err);
     if (!nodes)
         error_prefix(err, "%s in the environment", batch_system_variable(source));
     return nodes;

@@ -17,6 +17,7 @@
 #include "base/error.h"
 
 struct batch_system;
+struct spec;
 
 struct node {
     char *host;          /* as it is shown and written into R, without user@ */
@@ -55,8 +56,9 @@ struct host_index *node_list_index(const struct node_list *nodes);
 
 /* Parts of a list of nodes; `name` is what the set is called in messages. Both leave
  * an R, where there is one, that names what is left. */
-/* R from a file, its times checked. NULL with a sentence. */
-struct rset *node_list_read_set(const char *path, const char *name, double now, struct error *err);
+/* R from a file that an option of the spec names, its times checked. NULL with a sentence. */
+struct rset *node_list_read_set(const struct spec *spec, const char *path, const char *name,
+                                double now, struct error *err);
 /* Keep exactly what the set has: -1 with both sets where it has more than the nodes do. */
 int node_list_keep(struct node_list *nodes, const struct rset *set, const char *name,
                    struct error *err);

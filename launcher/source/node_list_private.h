@@ -37,7 +37,9 @@ void node_list_drop(struct node_list *nodes, const bool *drop);
 /* R from text, checked against the time. NULL with a sentence. */
 struct rset *node_list_decode_R(const char *text, size_t len, double now, struct error *err);
 struct node_list *node_list_from_rset(struct rset *R, char *source); /* takes both */
-struct node_list *node_list_read_R(const char *path, double now, struct error *err);
+/* The spec, or NULL, is that whose option names the file. */
+struct node_list *node_list_read_R(const struct spec *spec, const char *path, double now,
+                                   struct error *err);
 char *node_list_R_identity(const char *path); /* "R file /real/path"; caller frees */
 
 /* The host of user@host; borrowed. */

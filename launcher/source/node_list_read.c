@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "launcher/source/hostfile.h"
 #include "launcher/source/node_list_private.h"
+#include "launcher/spec/spec_file.h"
 
 struct rset *node_list_decode_R(const char *text, size_t len, double now, struct error *err)
 {
@@ -31,11 +32,12 @@ struct node_list *node_list_from_rset(struct rset *R, char *source)
     return nodes;
 }
 
-struct rset *node_list_read_set(const char *path, const char *name, double now, struct error *err)
+struct rset *node_list_read_set(const struct spec *spec, const char *path, const char *name,
+                                double now, struct error *err)
 {
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
-    if (file_text_read(path, name, RSET_MAX_TEXT, &text, err) == 0) {
+    if (spec_file_read(spec, path, name, RSET_MAX_TEXT, &text, err) == 0) {
         R = node_list_decode_R(buf_bytes(&text), text.len, now, err);
         if (!R)
             error_prefix(err, "%s", name);
@@ -44,10 +46,11 @@ struct rset *node_list_read_set(const char *path, const char *name, double now, 
     return R;
 }
 
-struct node_list *node_list_read_R(const char *path, double now, struct error *err)
+struct node_list *node_list_read_R(const struct spec *spec, const char *path, double now,
+                                   struct error *err)
 {
     char *name = file_text_name("R file", path);
-    struct rset *R = node_list_read_set(path, name, now, err);
+    struct rset *R = node_list_read_set(spec, path, name, now, err);
     if (R)
         return node_list_from_rset(R, name);
     free(name);

@@ -12,6 +12,7 @@
 #include "launcher/source/batch_system.h"
 #include "launcher/source/hostfile.h"
 #include "launcher/source/node_list_private.h"
+#include "launcher/spec/spec_file.h"
 
 /* --- R ------------------------------------------------------------------------------------ */
 
@@ -46,13 +47,14 @@ static struct node_list *nodes_from_hosts(const char *text, struct error *err)
     return nodes;
 }
 
-static struct node_list *nodes_from_hostfile(const char *path, struct error *err)
+static struct node_list *nodes_from_hostfile(const struct spec *spec, struct error *err)
 {
+    const char *path = spec->hostfile;
     struct buf text = BUF_INIT;
     struct node_list *nodes = NULL;
     struct hostfile *file = NULL;
     char *name = file_text_name("hostfile", path);
-    if (file_text_read(path, name, HOSTFILE_MAX_TEXT, &text, err) == 0)
+    if (spec_file_read(spec, path, name, HOSTFILE_MAX_TEXT, &text, err) == 0)
         file = hostfile_parse(name, buf_bytes(&text), text.len, err);
     if (file)
         nodes = node_list_from_entries(file, mem_copy_text(name));
@@ -65,11 +67,11 @@ static struct node_list *nodes_from_hostfile(const char *path, struct error *err
 static struct node_list *nodes_named(const struct spec *spec, double now, struct error *err)
 {
     if (spec->resources)
-        return node_list_read_R(spec->resources, now, err);
+        return node_list_read_R(spec, spec->resources, now, err);
     if (spec->hosts)
         return nodes_from_hosts(spec->hosts, err);
     if (spec->hostfile)
-        return nodes_from_hostfile(spec->hostfile, err);
+        return nodes_from_hostfile(spec, err);
     return batch_system_nodes(batch_system_find(BATCH_SYSTEM_ALL), now, err);
 }
 
@@ -125,9 +127,11 @@ struct node_list *node_list_from_spec(const struct spec *spec, double now, struc
     /* An R file has an instance of its own; hosts that were named are taken for a part of what there
      * is without their being named. */
     nodes->identity =
-        spec->resources ? node_list_R_identity(spec->resources)
-                        : batch_system_identity(batch_system_find(
-                              BATCH_SYSTEM_ENCLOSING | BATCH_SYSTEM_BATCH | BATCH_SYSTEM_MACHINE));
+        spec->resources && spec->is_sent ? file_text_name("R file", spec->resources)
+        : spec->resources
+            ? node_list_R_identity(spec->resources)
+            : batch_system_identity(batch_system_find(BATCH_SYSTEM_ENCLOSING | BATCH_SYSTEM_BATCH |
+                                                      BATCH_SYSTEM_MACHINE));
     return nodes;
 }
 
@@ -224,7 +228,7 @@ static int topologies_leave_out(struct topologies *all, const struct spec *spec,
 static int topologies_make(struct topologies *all, const struct spec *spec, double now,
                            struct error *err)
 {
-    if (spec->resources && !(all->from = node_list_read_R(spec->resources, now, err)))
+    if (spec->resources && !(all->from = node_list_read_R(spec, spec->resources, now, err)))
         return -1;
     if (topologies_read(all, spec, err) < 0 || topologies_build(all, spec, err) < 0)
         return -1;

@@ -65,6 +65,11 @@ enum spec_disconnect { SPEC_DISCONNECT_TERMINATE, SPEC_DISCONNECT_CONTINUE };
 #define SPEC_SAVE_LIMIT ((uint64_t)256 << 20) /* bytes */
 extern const unsigned spec_pmi_served;        /* set of them: what there is in this build */
 
+/* A file that an option names, see spec_file.h. */
+struct spec_file {
+    char *path, *text;
+};
+
 struct spec {
     struct spec_part *parts;
     size_t nparts;
@@ -153,6 +158,12 @@ struct spec {
     /* Which options were given, and where, as spec_add_origin() has it; NULL: none. It is kept with the
      * program, and is no part of what --print-spec shows. */
     json_t *origins;
+
+    /* Of the process that has the spec, and no part of its JSON: files that options name are those of the front end, and what
+     * is in them came along. */
+    bool is_sent;
+    struct spec_file *files;
+    size_t nfiles;
 };
 
 struct spec *spec_new(void); /* defaults; no parts */

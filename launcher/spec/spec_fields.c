@@ -13,6 +13,7 @@
 #include "launcher/spec/spec.h"
 #include "launcher/spec/spec_build.h"
 #include "launcher/spec/spec_check.h"
+#include "launcher/spec/spec_file.h"
 
 #define SPEC_VERSION 1
 
@@ -494,6 +495,7 @@ static const struct field spec_fields[] = {
 static void spec_clear(struct spec *spec)
 {
     fields_clear(spec, spec_fields);
+    spec_files_clear(spec);
 }
 
 void spec_free(struct spec *spec)

@@ -1,16 +1,8 @@
 /* tpctl - look at programs of tprun, and say what is to happen to them. */
-#include "launcher/stdio/terminal.h"
 #include "launcher/tpctl/tpctl.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/file.h"
-#include "base/mem.h"
 #include "launcher/options/option_help.h"
-#include "launcher/protocol/program_request.h"
+#include "launcher/tpctl/tpctl_elsewhere.h"
 
 /* ---- the methods and their options, in the order of --help ---- */
 
@@ -131,26 +123,9 @@ static const struct method_program tpctl = {
     .version = options_version,
 };
 
-/* In an instance (tpbatch), on a host that does not have the instance's directory. */
-static void say_where_programs_are(void)
-{
-    const char *batch = getenv(BATCH_VARIABLE), *id = getenv("TPRUN_INSTANCE_ID");
-    const char *directory = getenv("TPRUN_INSTANCE");
-    static const char elsewhere[] = "the programs of this instance (" BATCH_VARIABLE
-                                    " is set) are known on the host of its manager alone";
-    struct buf text = BUF_INIT;
-    if (!batch || !*batch || !directory || !id)
-        return;
-    char *path = mem_format("%s/id", directory);
-    if (file_read(path, &text) < 0 || strncmp(buf_text(&text), id, strlen(id)) != 0)
-        terminal_complain("tpctl", elsewhere, strlen(elsewhere));
-    free(path);
-    buf_free(&text);
-}
-
 int main(int argc, char *argv[])
 {
+    int status;
     (void)argc;
-    say_where_programs_are();
-    return method_main(&tpctl, argv + 1);
+    return tpctl_elsewhere(&tpctl, argv + 1, &status) ? status : method_main(&tpctl, argv + 1);
 }

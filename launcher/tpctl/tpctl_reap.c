@@ -14,6 +14,7 @@
 #include "base/duration.h"
 #include "base/mem.h"
 #include "base/string_list.h"
+#include "launcher/protocol/command_request.h"
 #include "launcher/stdio/terminal.h"
 #include "launcher/tpctl/tpctl.h"
 #include "launcher/tpctl/tpctl_view.h"
@@ -99,14 +100,29 @@ static char *kept_path(const struct found_program *program, char **below)
     return instance ? mem_copy_text_n(path, (size_t)(instance - path)) : NULL;
 }
 
-/* tar(1) writes it: "tar -cf FILE -C DIRECTORY INSTANCE/ID ..." */
+/* It went through stdout to a caller on another host (tpctl_elsewhere.c), who says on stdin that it is written. */
+static int wait_for_caller(struct error *err)
+{
+    char byte;
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(null, STDOUT_FILENO); /* the end of it */
+    close(null);
+    if (read(STDIN_FILENO, &byte, 1) == 1)
+        return 0;
+    return error_set(err,
+                     "--archive: it was not written where it was asked for; nothing is removed");
+}
+
+/* tar(1) writes it: "tar -cf FILE -C DIRECTORY INSTANCE/ID ...". "-" is stdout. */
 static int archive(const char *file, const struct chosen *chosen, struct error *err)
 {
     struct string_list words = {0};
-    int status = 0, made = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (made < 0)
+    bool prints = strcmp(file, "-") == 0;
+    int status = 0, made = prints ? -1 : open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (made < 0 && !prints)
         return error_set(err, "--archive %s: cannot make it: %s", file, strerror(errno));
-    close(made);
+    if (made >= 0)
+        close(made);
     const char *const first[] = {"tar", "--create", "--file", file};
     for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
         string_list_add_copy(&words, first[i]);
@@ -127,8 +143,9 @@ static int archive(const char *file, const struct chosen *chosen, struct error *
     if (rc == 0)
         waitpid(pid, &status, 0);
     if (rc == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return 0;
-    unlink(file);
+        return prints && getenv(COMMAND_HERE) ? wait_for_caller(err) : 0;
+    if (!prints)
+        unlink(file);
     return error_set(err, "--archive %s: %s; nothing is removed", file,
                      rc ? strerror(rc) : "tar could not write it");
 }

@@ -89,7 +89,9 @@ enum frame_type {
                        cannot be saved any more, and is sent */
     FRAME_MAPPED, /* JSON: program, ntasks, hosts, taskmap */
     FRAME_RUNS,   /* the first tasks of a detached program are all started */
-    FRAME_END,    /* bulk; JSON: status, messages. Back from the front end: what is saved of it */
+    FRAME_RESULT, /* bytes of a file that an option names, which the front end writes; rank: enum frame_result. flags:
+                     FRAME_RESULT_END: that was the last of it */
+    FRAME_END, /* bulk; JSON: status, messages. Back from the front end: what is saved of it */
     /* between an instance's manager and its agents, both ways */
     FRAME_CHANNEL, /* rank: number of the channel of `node`; bytes of it. flags: FRAME_CHANNEL_OPEN: it is new, bytes: for what;
                       FRAME_CHANNEL_END: that was the last of them */
@@ -97,6 +99,7 @@ enum frame_type {
                              are taken any more */
     /* to an instance's manager, the first on a channel */
     FRAME_PROGRAM, /* JSON: what to run, see launcher/protocol/program_request.h */
+    FRAME_COMMAND, /* JSON: the same of a tpctl, and what goes both ways behind it: see launcher/protocol/command_request.h */
     /* between the manager and who connects to its control socket */
     FRAME_CONTROL, /* JSON: a request, see launcher/protocol/control_request.h; and its answer */
     /* to a front end that leaves, which has asked for it with a FRAME_SAVE of its own */
@@ -113,9 +116,15 @@ enum {
     FRAME_CHANNEL_OPEN = 32,
     FRAME_CHANNEL_END = 64,
     FRAME_CHANNEL_CLOSED = 128,
-    FRAME_STDIN_STAYS = 256
+    FRAME_STDIN_STAYS = 256,
+    FRAME_RESULT_END = 512
 };
-enum { FRAME_SIGNAL_END = 1 };
+enum {
+    FRAME_SIGNAL_END = 1,
+    FRAME_SIGNAL_TYPED = 2 /* of a command: with a key of its terminal */
+};
+
+enum frame_result { FRAME_RESULT_DRAW, FRAME_RESULT_REPORT, FRAME_RESULTS };
 
 struct frame {
     enum frame_type type;

@@ -125,47 +125,232 @@ node3"
 $want"
 }
 
-# What goes by files of the manager's host is said, or works: never silence.
-@test "files that only the script's host has are used there, or refused in a sentence" {
-    script s <<-'END'
+# ---- on another host than the manager's: no shared directory (each has a /tmp of its own), no ssh ----
+
+# inside NAME: a script that has $TPCTL, `task HOST COMMAND...` for a task there, and may not use ssh.
+inside() {
+    export TPCTL
+    { cat <<-'END'; cat; } | script "$1"
+	export TPRUN_OPTIONS='--ssh /bin/false'
 	mkdir -p /tmp/own && cd /tmp/own
-	refused() { "$@" >said 2>&1 </dev/null && echo "not refused: $*"; cat said; }
+	task() { host=$1; shift; tprun -n 1 --hosts "$host" --overlap --chdir /tmp "$@"; }
+	SAY='trap "echo heard; exit 7" USR1; echo begins; while :; do sleep 0.05; done 2>/dev/null'
+	END
+}
+
+@test "files of options are those of the host where they are named, and results come back there" {
+    inside s <<-'END'
 	tprun -n 1 --output out.%r --chdir / echo text && cat out.0
 	echo "in text" >in
 	tprun -n 1 --chdir / -i in cat
-	echo nonsense >r.json
 	echo node1 >hosts
-	refused tprun -R r.json true
-	refused tprun --on /tmp/own/r.json true
-	refused tprun --hostfile hosts true
-	refused tprun --report report.json true
-	refused tprun --draw map.svg true
-	refused tprun --on-disconnect continue echo text
-	cd "$DIR" # both have that
-	echo node1 >hosts
-	tprun -n 1 --hostfile hosts --report report.json uname -n
-	[ -s report.json ] && echo reported
+	tprun -n 1 --chdir / --hostfile hosts --report report.json --draw map.svg uname -n
+	jq -r '.tasks[0].host' report.json
+	grep -c '<svg' map.svg
+	tpres make --hosts node2 --cores 1 >r.json
+	tprun -n 1 --chdir / -R r.json uname -n
+	tprun -n 1 --chdir / -R - uname -n <r.json
+	tprun -n 1 --chdir / --on r.json uname -n
+	echo 'rank 0=node3 slot=0' >ranks
+	tprun -n 1 --chdir / --rankfile ranks uname -n
+	tprun -n 1 --chdir / --print-spec --hosts node2 uname -n >spec.json
+	tprun --spec spec.json
+	tprun --dry-run --topology 'n[0-1]=pack:2 core:2 pu:1' -n 4 --draw - | grep -c '<svg'
 	END
     run_batch -0 ./s
-    local file="the manager of this instance, on head, does not see"
-    equal "$(sed 's/\(not see\) .* of the host of this run.*/\1/' <<<"$output")" "text
+    equal "$output" "text
 in text
-tprun: -R: $file
-tprun: --on: $file
-tprun: --hostfile: $file
-tprun: --report: $file
-tprun: --draw: $file
-tprun: --on-disconnect: $file
 node1
-reported"
+node1
+1
+node2
+node2
+node2
+node3
+node2
+1"
     equal "$stderr" ""
+    run -2 on head ls /tmp/own
 }
 
-@test "tpctl says that the programs of the instance are known on another host" {
-    script s <<<'"$TPCTL" list 2>&1'
-    export TPCTL
+@test "a file that is not there, or cannot be written, is said where it was named" {
+    inside s <<-'END'
+	echo nonsense >r.json
+	for option in '-R none.json' '--hostfile none' '--on none.json' '-R r.json'; do
+	    tprun $option true 2>&1 && echo "not refused: $option"
+	done
+	mkdir closed
+	tprun -n 1 --chdir / --report closed/report.json rmdir /tmp/own/closed 2>&1
+	echo "$?"
+	END
     run_batch -0 ./s
-    has_line "$output" "tpctl: the programs of this instance (TPRUN_BATCH is set) are known on the host of its manager alone"
+    has_line "$output" "tprun: R file none.json: cannot be opened: No such file or directory"
+    has_line "$output" "tprun: hostfile none: cannot be opened: No such file or directory"
+    has_line "$output" "tprun: --on none.json: cannot be opened: No such file or directory"
+    has_line "$output" "tprun: R file r.json: *"
+    has_line "$output" "tprun: --report: cannot write closed/report.json: *No such file or directory"
+    equal "$(tail -n 1 <<<"$output")" 1
+    equal "$(grep -c '^not' <<<"$output")" 0
+}
+
+@test "tpctl on any node knows the programs of the instance, and what becomes of them" {
+    inside s <<-'END'
+	id=$(tprun -d -n 1 --hosts node1 --chdir / sh -c "$SAY")
+	task node2 "$TPCTL" wait --for running "$id"
+	task node2 "$TPCTL" list | awk -v id="$id" '$1 == id { print $2 }'
+	task node2 "$TPCTL" info "$id" | sed -n 's/^ *0 \(node1\) .* running$/on \1/p'
+	task node2 "$TPCTL" ps "$id" | awk '$1 == 0 { print $2 }'
+	task node2 "$TPCTL" top "$id" </dev/null | awk '$1 == 0 { print $2 }'
+	task node2 "$TPCTL" list --format=json | jq -r ".programs[] | select(.id == \"$id\").state"
+	[ "$(task node2 "$TPCTL" current)" -gt "$id" ] && echo "current is the task's"
+	[ "$(task node2 "$TPCTL" --parent current)" = "$("$TPCTL" current)" ] && echo "and its parent is the script's"
+	"$TPCTL" info @ | sed -n 's/^command *//p'
+	task node3 "$TPCTL" logs -f "$id" >followed &
+	until grep -q begins followed; do sleep 0.05; done
+	task node2 "$TPCTL" signal "$id" USR1
+	wait
+	cat followed
+	task node2 "$TPCTL" wait --status "$id"; echo "wait: $?"
+	task node3 "$TPCTL" logs "$id" 2>/dev/null
+	task node3 "$TPCTL" attach "$id" 2>/dev/null; echo "attach: $?"
+	task node3 "$TPCTL" reap --archive kept.tar "$id" && task node3 tar -tf kept.tar | grep -c "/$id/events"
+	task node3 "$TPCTL" info "$id" 2>&1; echo "info: $?"
+	END
+    run_batch -0 ./s
+    equal "$(sed 's/no program [0-9]*/no program N/' <<<"$output")" "running
+on node1
+node1
+node1
+running
+current is the task's
+and its parent is the script's
+./s
+begins
+heard
+wait: 7
+begins
+heard
+begins
+heard
+attach: 7
+1
+tpctl: there is no program N
+tprun: rank 0 on node3: exited with status 3
+info: 3"
+}
+
+@test "a program is detached on one node, and attached, fed and ended from others" {
+    inside s <<-'END'
+	id=$(tprun -d -i all -n 2 --hosts 'node[1-2]' --map-by node --chdir /tmp sh -c 'while read -r line; do echo "$TPRUN_RANK: $line"; done')
+	printf 'one\ntwo\n' | task node3 "$TPCTL" attach -i 1 --eof "$id" >attached &
+	until grep -q two attached; do sleep 0.05; done
+	"$TPCTL" attach -i 0 --eof "$id" <<-IN | grep '^0'
+	three
+	IN
+	wait
+	cat attached | grep '^1'
+	id=$(task node3 tprun -d -n 1 --overlap sleep 1000)
+	task node1 "$TPCTL" terminate "$id"; echo "terminate: $?"
+	"$TPCTL" wait --status "$id"; echo "wait: $?"
+	END
+    run_batch -0 ./s
+    equal "$output" "0: three
+1: one
+1: two
+terminate: 0
+wait: 143"
+}
+
+@test "a script's loop keeps its stdin, and the streams of tpctl stay apart" {
+    inside s <<-'END'
+	printf '%s\n' 900 901 | while read -r id; do "$TPCTL" info "$id" 2>>errors; echo "$id: $?"; done
+	cat errors
+	"$TPCTL" list >/dev/full; echo "full: $?"
+	"$TPCTL" nonsense 2>&1 | head -n 1
+	"$TPCTL" list | true; echo "list: $?"
+	END
+    run_batch -0 ./s
+    equal "$output" "900: 3
+901: 3
+tpctl: there is no program 900
+tpctl: there is no program 901
+full: 1
+tpctl: unknown method \"nonsense\"
+list: 0"
+    equal "$stderr" "tpctl: stdout: cannot write: No space left on device"
+}
+
+@test "at a terminal, Ctrl-C Ctrl-Z leaves a program to itself, and top shows it until q" {
+    mkfifo answers
+    inside s <<-'END'
+	id=$(tprun -d -n 1 --hosts node1 --chdir / sh -c 'trap "echo heard" INT; echo begins; while :; do sleep 0.05; done 2>/dev/null')
+	trap : INT TSTP
+	"$TPCTL" attach "$id"
+	echo "attach: $?"
+	"$TPCTL" top "$id"
+	echo "top: $?"
+	stty -a | grep -o ' -\?icanon'
+	"$TPCTL" terminate "$id"
+	exit 9
+	END
+    export CLUSTER BATCH
+    start sh -c '"$CLUSTER" exec head timeout 60 script -qefc "exec $BATCH ./s" "$PWD/typescript" <answers'
+    exec 8>answers
+    wait_for 20 in_typescript begins 1
+    printf '\003' >&8
+    wait_for 5 in_typescript heard 1
+    sleep 1.2 # or it would be the second
+    printf '\003\032' >&8
+    wait_for 10 in_typescript 'attach: 0' 1
+    wait_for 10 in_typescript 'sleeping' 1
+    printf q >&8
+    finish
+    exec 8>&-
+    in_typescript 'top: 0' 1
+    in_typescript ' icanon' 1
+    equal "$status" 9
+}
+
+@test "--on-disconnect=continue: output and status are those of an attached run, and it goes on when its tprun is killed" {
+    inside s <<-'END'
+	tprun --on-disconnect=continue -n 1 --hosts node1 --chdir / sh -c 'cat; echo "to stderr" >&2; exit 5' <<-IN
+	typed
+	IN
+	echo "status $?"
+	mkfifo /tmp/own/go
+	tprun --on-disconnect=continue -n 1 --hosts node1 --chdir / --output out.%r --tee sh -c 'echo begins; while ! [ -e /tmp/go ]; do sleep 0.05; done; echo ends' >shown &
+	until grep -q begins shown; do sleep 0.05; done
+	kill -9 $!
+	wait
+	id=$("$TPCTL" list | awk '/begins/ { print $1 }')
+	task node1 touch /tmp/go
+	"$TPCTL" wait "$id"
+	"$TPCTL" logs "$id"
+	cat out.0
+	END
+    run_batch -0 ./s
+    equal "$output" "typed
+status 5
+begins
+ends
+begins
+ends"
+    has_line "$stderr" "to stderr"
+}
+
+@test "a program goes on when the task that detached it ends, and what it writes is saved from then on" {
+    inside s <<-'END'
+	id=$(task node1 sh -c 'tprun -d -n 1 --overlap --output out.%r sh -c "echo one; while ! [ -e /tmp/leave ]; do sleep 0.05; done; echo two"; until grep -q one out.0; do sleep 0.05; done')
+	until "$TPCTL" logs "$id" 2>&1 | grep -q 'is gone; the program goes on'; do sleep 0.1; done
+	task node1 touch /tmp/leave
+	"$TPCTL" wait --status "$id"; echo "status $?"
+	"$TPCTL" logs --stdout "$id"
+	task node1 cat /tmp/out.0
+	END
+    run_batch -0 ./s
+    equal "$output" "status 0
+two
+one"
 }
 
 # ---- who is killed ----

@@ -1,9 +1,12 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "config.h"
 #include "launcher/protocol/program_request.h"
+#include "launcher/spec/spec_file.h"
 #include "tests/unit/unit.h"
 
 /* A spec that is whole. */
@@ -21,7 +24,7 @@ static struct spec *small_spec(void)
 static json_t *small_request(void)
 {
     struct spec *spec = small_spec();
-    json_t *value = program_request_to_json(spec);
+    json_t *value = program_request_to_json(spec, NULL);
     spec_free(spec);
     return value;
 }
@@ -29,7 +32,7 @@ static json_t *small_request(void)
 static void assert_refused(json_t *value, const char *part)
 {
     struct error err = ERROR_INIT;
-    assert_null(program_request_take(value, "head", &err));
+    assert_null(program_request_take(value, &err));
     assert_non_null(err.text);
     if (!strstr(err.text, part))
         fail_msg("expected \"%s\" in \"%s\"", part, err.text);
@@ -49,7 +52,7 @@ static void a_request_is_taken_as_it_was_made(void **state)
     setenv("TPRUN_PROGRAM", "1", 1);
     setenv("TPRUN_ENCLOSING", "2", 1);
     unsetenv("TPRUN_BATCH");
-    struct spec *spec = program_request_take(value, "head", &err);
+    struct spec *spec = program_request_take(value, &err);
     assert_non_null(spec);
     assert_string_equal(spec->parts[0].argv[1], "x");
     assert_string_equal(getenv("TPRUN_PROGRAM"), "17");
@@ -93,7 +96,7 @@ static void no_other_variable_is_set(void **state)
                         json_pack("{s:s, s:i, s:s}", "LD_PRELOAD", "x.so", "TPRUN_PROGRAM", 4,
                                   "TPRUN_INSTANCE_ID", "f1"));
     unsetenv("LD_PRELOAD");
-    struct spec *spec = program_request_take(value, "head", &err);
+    struct spec *spec = program_request_take(value, &err);
     assert_non_null(spec);
     assert_null(getenv("LD_PRELOAD"));
     assert_null(getenv("TPRUN_PROGRAM"));
@@ -102,33 +105,102 @@ static void no_other_variable_is_set(void **state)
     json_decref(value);
 }
 
-/* A file of the same name on another host is another file. */
-static void files_must_be_the_same_for_both(void **state)
+static void write_file(const char *path, const char *text, size_t len)
 {
-    struct error err = ERROR_INIT;
-    struct spec *spec = small_spec();
-    (void)state;
-    spec->report = mem_copy_text("/tmp/report.json");
-    json_t *value = program_request_to_json(spec);
-    spec_free(spec);
-    assert_int_equal(json_array_size(json_object_get(value, "files")), 1);
-    spec = program_request_take(value, "head", &err);
-    assert_non_null(spec);
-    spec_free(spec);
-    json_object_set_new(value, "files", json_pack("[s]", "4 on ef53 1 2"));
-    assert_refused(value, "--report: the manager of this instance, on head, does not see /tmp/ of");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, len, file), len);
+    assert_int_equal(fclose(file), 0);
 }
 
-static void who_says_nothing_of_files_may_name_none(void **state)
+/* The program that a request with these options is taken for. */
+static struct spec *sent(struct spec *spec)
 {
+    struct error err = ERROR_INIT;
+    json_t *value = program_request_to_json(spec, &err);
+    spec_free(spec);
+    if (!value)
+        fail_msg("%s", error_text(&err));
+    spec = program_request_take(value, &err);
+    json_decref(value);
+    if (!spec)
+        fail_msg("%s", error_text(&err));
+    return spec;
+}
+
+static void files_of_options_come_along(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct buf text = BUF_INIT;
     struct spec *spec = small_spec();
     (void)state;
-    spec->resources = mem_copy_text("none.json");
-    json_t *value = program_request_to_json(spec);
+    write_file("request.hosts", "node1\nn\xff\n", 9);
+    spec->hostfile = mem_copy_text("request.hosts");
+    spec->report = mem_copy_text("none/report.json"); /* which the front end writes */
+    spec = sent(spec);
+    unlink("request.hosts");
+    assert_true(spec->is_sent);
+    assert_int_equal(spec->nfiles, 1);
+    assert_int_equal(spec_file_read(spec, "request.hosts", "hostfile", 100, &text, &err), 0);
+    assert_string_equal(buf_text(&text), "node1\nn\xff\n");
+    assert_int_equal(spec_file_read(spec, "request.hosts", "hostfile x", 5, &text, &err), -1);
+    assert_string_equal(err.text, "hostfile x: is larger than 0 MiB, the most that is read");
+    buf_free(&text);
+    error_clear(&err);
     spec_free(spec);
-    assert_string_equal(json_string_value(json_array_get(json_object_get(value, "files"), 0)), "");
-    json_object_del(value, "files");
-    assert_refused(value, "-R: the manager of this instance, on head, does not see none.json of");
+}
+
+/* One of the manager's host of that name is another file. */
+static void what_did_not_come_along_is_not_looked_for(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct buf text = BUF_INIT;
+    struct spec *spec = sent(small_spec());
+    (void)state;
+    write_file("request.hosts", "node1\n", 6);
+    assert_int_equal(spec_file_read(spec, "request.hosts", "hostfile x", 100, &text, &err), -1);
+    assert_string_equal(err.text, "hostfile x: it did not come along with the request");
+    assert_int_equal(text.len, 0);
+    spec_free(spec);
+    error_clear(&err);
+    assert_int_equal(spec_file_read(NULL, "request.hosts", "hostfile x", 100, &text, &err), 0);
+    unlink("request.hosts");
+    buf_free(&text);
+}
+
+static void a_file_that_cannot_be_sent_is_named(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t len;
+        const char *said;
+    } cases[] = {{NULL, 0, "R file request.r: cannot be opened: No such file or directory"},
+                 {"{\0}", 3, "R file request.r: not a text file: it contains a zero byte"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        struct spec *spec = small_spec();
+        spec->resources = mem_copy_text("request.r");
+        if (cases[i].text)
+            write_file("request.r", cases[i].text, cases[i].len);
+        assert_null(program_request_to_json(spec, &err));
+        assert_string_equal(error_text(&err), cases[i].said);
+        error_clear(&err);
+        spec_free(spec);
+        unlink("request.r");
+    }
+}
+
+static void files_that_are_none_are_refused(void **state)
+{
+    static const char *const cases[] = {"[1]", "[{}]", "[{\"path\": \"a\"}]",
+                                        "[{\"path\": \"a\", \"text\": {\"hex\": \"0\"}}]"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *value = small_request();
+        json_object_set_new(value, "files", json_loads(cases[i], 0, NULL));
+        assert_refused(value, "files: ");
+    }
 }
 
 int main(void)
@@ -138,8 +210,10 @@ int main(void)
         cmocka_unit_test(one_of_another_version_is_refused_by_both_versions),
         cmocka_unit_test(one_that_cannot_be_understood_is_refused),
         cmocka_unit_test(no_other_variable_is_set),
-        cmocka_unit_test(files_must_be_the_same_for_both),
-        cmocka_unit_test(who_says_nothing_of_files_may_name_none),
+        cmocka_unit_test(files_of_options_come_along),
+        cmocka_unit_test(what_did_not_come_along_is_not_looked_for),
+        cmocka_unit_test(a_file_that_cannot_be_sent_is_named),
+        cmocka_unit_test(files_that_are_none_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

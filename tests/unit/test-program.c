@@ -104,8 +104,14 @@ static void on_input_gone(void *owner, const struct idset *ranks)
     (void)owner, (void)ranks;
 }
 
-static const struct program_ops program_ops = {on_note,   on_say,  on_show,      on_progress,
-                                               on_mapped, on_runs, on_input_gone};
+static int on_result(void *owner, enum frame_result which, const char *text, struct error *err)
+{
+    (void)owner, (void)which, (void)text, (void)err;
+    return 0;
+}
+
+static const struct program_ops program_ops = {on_note,     on_say,    on_show, on_result,
+                                               on_progress, on_mapped, on_runs, on_input_gone};
 static const struct host_bootstrap_ops bootstrap_ops = {on_say_args, needs_pmix};
 
 /* On so many hosts of four cores, none of which is this machine. */

@@ -1,0 +1,54 @@
+/* What a process says to the socket of an instance, which any of the user's may do: a command that is taken is the same
+ * when it is written again, and what is not taken has a sentence. */
+#include <stdlib.h>
+
+#include "launcher/protocol/command_request.h"
+#include "launcher/tree/frame.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_request(const json_t *value)
+{
+    struct error err = ERROR_INIT;
+    struct command_request request, same;
+    int rc = command_request_take(&request, value, &err);
+    check((rc == 0) == !err.text);
+    if (rc == 0) {
+        json_t *again = command_request_to_json(&request);
+        check(command_request_take(&same, again, &err) == 0);
+        json_t *third = command_request_to_json(&same);
+        check(json_equal(again, third));
+        json_decref(again);
+        json_decref(third);
+        command_request_clear(&same);
+    }
+    command_request_clear(&request);
+    error_clear(&err);
+}
+
+/* Of this version, which is what bytes hardly ever are. */
+static void check_command(json_t *command)
+{
+    json_t *value = command_request_to_json(&(struct command_request){0});
+    json_object_set(value, "command", command);
+    check_request(value);
+    json_decref(value);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct frame frame = {.type = FRAME_COMMAND, .bytes = data, .len = size};
+    json_t *value = frame_json(&frame, NULL);
+    if (value) {
+        check_request(value);
+        check_command(value);
+    }
+    json_decref(value);
+    return 0;
+}
