@@ -366,6 +366,7 @@ static int elsewhere_start(struct elsewhere *elsewhere, const struct method_call
     }
     fill_request(elsewhere, call);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* as a full disk */
     elsewhere->loop = ev_default_loop(0);
     elsewhere->link = link_new(elsewhere->loop, fd, fd, &elsewhere_link_ops, elsewhere);
     for (int i = 0; i < 2; i++) {

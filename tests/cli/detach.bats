@@ -210,3 +210,16 @@ after"
     equal "$(TPCTL logs 1)" "ready
 end"
 }
+
+@test "a program that cannot be started in the background is told of at the terminal" {
+    { [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; } || skip "needs to be another user"
+    local user=54321 n
+    for n in 1 2; do # one process: nothing in the background; two: no manager there
+        run -1 --separate-stderr env HOME=/ TPRUN_RUNTIME_DIR= setpriv --reuid "$user" --regid "$user" --clear-groups \
+            prlimit --nproc="$n" sh -c 'cd / && exec "$0" -d true' "$TPRUN"
+        equal "$output" ""
+        echo "$stderr"
+        [[ "$stderr" == "tprun: cannot start "*": Resource temporarily unavailable"* ]]
+    done
+    has_line "$stderr" 'tprun: cannot start the manager of this run: * ("ulimit -u" limits processes)'
+}

@@ -132,7 +132,7 @@ inside() {
     export TPCTL
     { cat <<-'END'; cat; } | script "$1"
 	export TPRUN_OPTIONS='--ssh /bin/false'
-	mkdir -p /tmp/own && cd /tmp/own
+	rm -rf /tmp/own && mkdir /tmp/own && cd /tmp/own
 	task() { host=$1; shift; tprun -n 1 --hosts "$host" --overlap --chdir /tmp "$@"; }
 	SAY='trap "echo heard; exit 7" USR1; echo begins; while :; do sleep 0.05; done 2>/dev/null'
 	END
@@ -259,6 +259,32 @@ info: 3"
 1: two
 terminate: 0
 wait: 143"
+}
+
+@test "an archive that cannot be written where it is asked for costs nothing" {
+    inside s <<-'END'
+	id=$(tprun -d -n 1 --chdir / sh -c 'head -c 100000 /dev/urandom | base64') && "$TPCTL" wait "$id"
+	: >there
+	(ulimit -f 8; "$TPCTL" reap --archive kept.tar "$id"; echo "limit: $?")
+	"$TPCTL" reap --archive there "$id"; echo "there: $?"
+	"$TPCTL" reap --archive none.tar 999; echo "none: $?"
+	ls
+	"$TPCTL" logs "$id" | wc -c
+	"$TPCTL" reap --archive kept.tar "$id"; echo "kept: $?"
+	"$TPCTL" logs "$id" 2>/dev/null; echo "logs: $?"
+	tar -tf kept.tar | grep -c "/$id/output.0"
+	END
+    run_batch -0 ./s
+    equal "$output" "limit: 1
+there: 1
+none: 3
+there
+$(head -c 100000 /dev/zero | base64 | wc -c)
+kept: 0
+logs: 3
+1"
+    has_line "$stderr" "tpctl: --archive kept.tar: cannot write: File too large; nothing is removed"
+    has_line "$stderr" "tpctl: --archive there: cannot make it: File exists"
 }
 
 @test "a script's loop keeps its stdin, and the streams of tpctl stay apart" {
