@@ -178,6 +178,22 @@ static void test_what_goes_to_files_is_sent_and_saved_only_where_it_is_shown_too
     assert_int_equal(count_saved(&last, &item), 3);
 }
 
+static void test_what_would_go_to_files_is_saved_once_nobody_writes_them(void **state)
+{
+    enum saved_result last;
+    struct saved_item item;
+    (void)state;
+    spec->output = mem_copy_text("out");
+    assert_int_equal(saver_open(saver, place, NULL), 0);
+    assert_false(take(FRAME_OUTPUT, 7, 0));
+    saver_keep_all(saver);
+    assert_true(take(FRAME_OUTPUT, 0, 0));
+    assert_true(take(FRAME_OUTPUT, 1, FRAME_STDERR));
+    saver_flush(saver);
+    assert_int_equal(count_saved(&last, &item), 2);
+    saver_keep_all(NULL);
+}
+
 static void test_a_directory_that_is_missing_is_told_and_nothing_is_saved(void **state)
 {
     struct error err = ERROR_INIT;
@@ -200,6 +216,7 @@ int main(void)
         WITH_SAVER(test_frames_are_in_the_file_after_a_turn_of_the_loop_or_a_moment),
         WITH_SAVER(test_what_a_full_disk_does_not_take_is_given_back),
         WITH_SAVER(test_what_goes_to_files_is_sent_and_saved_only_where_it_is_shown_too),
+        WITH_SAVER(test_what_would_go_to_files_is_saved_once_nobody_writes_them),
         WITH_SAVER(test_a_directory_that_is_missing_is_told_and_nothing_is_saved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
