@@ -54,6 +54,11 @@ int tpctl_terminate(struct method_call *call, struct error *err);
 int tpctl_top(struct method_call *call, struct error *err);
 int tpctl_wait(struct method_call *call, struct error *err);
 
+/* ---- tpctl_new.c ---- */
+
+/* What is asked for, for a tpctl on another host to make it: a program_request.h. NULL with a sentence. */
+json_t *tpctl_new_request(const struct method_call *call, struct error *err);
+
 /* ---- tpctl_programs.c: programs that the command line names ---- */
 
 /* All of the user, or those of --instance or of the instance of --parent; what hinders is said on stderr. NULL with

@@ -42,6 +42,7 @@ struct elsewhere {
     size_t asked;
     int tty;             /* the terminal, or -1 */
     bool raw;            /* it is to give keys one by one */
+    char *sent;          /* the stdin of tpctl new; NULL: it is this one */
     const char *archive; /* the file of reap --archive; NULL: none */
     int file;            /* it; -1 */
     bool over;           /* the other side has said its last word */
@@ -83,6 +84,8 @@ static char **elsewhere_words(const struct method_call *call)
 {
     struct string_list words = {0};
     string_list_add_copy(&words, call->method->name);
+    if (call->method->run == tpctl_new) /* what it is to make goes to its stdin */
+        return string_list_take(&words);
     for (size_t i = 0; i < call->ngiven; i++) {
         const struct method_given *given = &call->given[i];
         const char *name = call->program->options[given->option].name;
@@ -105,7 +108,7 @@ static bool reads_stdin(const struct method_call *call)
         named = named || strcmp(call->words[i], "-") == 0;
     for (size_t i = 0; i < call->ngiven; i++)
         named = named || (call->given[i].value && strcmp(call->given[i].value, "-") == 0);
-    return named && !method_value(call, TPCTL_ARCHIVE);
+    return named && !method_value(call, TPCTL_ARCHIVE) && call->method->run != tpctl_new;
 }
 
 static bool is_same_file(int one, int other)
@@ -133,6 +136,8 @@ static void fill_request(struct elsewhere *elsewhere, const struct method_call *
         request->terminal = terminal_modes_of(elsewhere->tty);
     if (elsewhere->archive)
         request->streams[0] = request->streams[1] = COMMAND_STREAM_BYTES;
+    if (elsewhere->sent)
+        request->streams[0] = COMMAND_STREAM_BYTES;
     request->merged = request->streams[1] == COMMAND_STREAM_BYTES &&
                       request->streams[2] == COMMAND_STREAM_BYTES && !elsewhere->archive &&
                       is_same_file(STDOUT_FILENO, STDERR_FILENO);
@@ -350,6 +355,13 @@ static const struct link_ops elsewhere_link_ops = {elsewhere_on_frame, elsewhere
 static int elsewhere_start(struct elsewhere *elsewhere, const struct method_call *call,
                            struct error *err)
 {
+    if (call->method->run == tpctl_new) {
+        json_t *made = tpctl_new_request(call, err);
+        elsewhere->sent = made ? json_dumps(made, JSON_COMPACT) : NULL;
+        json_decref(made);
+        if (!elsewhere->sent)
+            return -1;
+    }
     int fd = instance_connect(getenv(BATCH_VARIABLE), err);
     if (fd < 0)
         return error_prefix(err,
@@ -381,6 +393,13 @@ static int elsewhere_start(struct elsewhere *elsewhere, const struct method_call
     json_t *request = command_request_to_json(&elsewhere->request);
     link_send_json(elsewhere->link, FRAME_COMMAND, 0, 0, request);
     json_decref(request);
+    if (elsewhere->sent) {
+        struct frame text = {
+            .type = FRAME_STDIN, .bytes = elsewhere->sent, .len = strlen(elsewhere->sent)};
+        link_send(elsewhere->link, &text);
+        send_plain(elsewhere, FRAME_STDIN_END, 0);
+        return 0;
+    }
     if (elsewhere->request.streams[0] == COMMAND_STREAM_NONE || !reads_stdin(call))
         return 0;
     elsewhere->input = stdin_reader_new(elsewhere->loop, NULL, &typed_ops, elsewhere, err);
@@ -420,6 +439,7 @@ static void elsewhere_close(struct elsewhere *elsewhere)
     if (elsewhere->tty >= 0)
         close(elsewhere->tty);
     command_request_clear(&elsewhere->request);
+    free(elsewhere->sent);
 }
 
 static int elsewhere_run(const struct method_call *call)
@@ -431,6 +451,8 @@ static int elsewhere_run(const struct method_call *call)
     if (elsewhere.lost)
         error_set(&err, "the instance has ended, or its manager does not answer");
     tell_lost_output(&elsewhere, &err);
+    if (err.text && err.kind == ERROR_USAGE)
+        elsewhere.status = 2;
     elsewhere_close(&elsewhere);
     terminal_complain("tpctl", err.text ? err.text : "", err.text ? strlen(err.text) : 0);
     error_clear(&err);

@@ -4,13 +4,17 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/mem.h"
 #include "launcher/cli/tprun_options.h"
 #include "launcher/instance/resources.h"
 #include "launcher/ledger/empty_programs.h"
 #include "launcher/ledger/event_log.h"
 #include "launcher/ledger/instance_lock.h"
+#include "launcher/protocol/command_request.h"
+#include "launcher/protocol/program_request.h"
 #include "launcher/tpctl/tpctl.h"
+#include "launcher/tree/frame.h"
 
 #define NEW_PATIENCE 10.0 /* s for the instance's lock */
 
@@ -61,8 +65,44 @@ static int make_empty(struct method_call *call, const struct spec *spec, struct 
     return rc;
 }
 
+json_t *tpctl_new_request(const struct method_call *call, struct error *err)
+{
+    struct spec *spec = spec_new();
+    char **words = mem_array(call->nwords + 1, sizeof(*words));
+    json_t *request = NULL;
+    for (size_t i = 0; i < call->nwords; i++)
+        words[i] = (char *)(uintptr_t)call->words[i];
+    if (options_parse_empty(words, spec, err) == 0 && spec_inherit(spec, err) == 0)
+        request = program_request_to_json(spec, err);
+    if (request) /* without it, a spec has a program to run */
+        json_object_set_new(json_object_get(request, "spec"), "dry_run", json_true());
+    free(words);
+    spec_free(spec);
+    return request;
+}
+
+/* Sent by a tpctl on another host, on stdin. */
+static int make_requested(struct method_call *call, struct error *err)
+{
+    struct buf text = BUF_INIT;
+    int rc = file_text_read("-", "stdin", FRAME_MAX, &text, err);
+    json_t *value = rc == 0 ? json_loadb(buf_bytes(&text), text.len, 0, NULL) : NULL;
+    struct spec *spec = value ? program_request_take(value, err) : NULL;
+    if (spec)
+        spec->dry_run = false;
+    else if (!err->text)
+        error_set(err, "what to make was not understood");
+    rc = spec ? make_empty(call, spec, err) : -1;
+    spec_free(spec);
+    json_decref(value);
+    buf_free(&text);
+    return rc;
+}
+
 int tpctl_new(struct method_call *call, struct error *err)
 {
+    if (getenv(COMMAND_HERE))
+        return make_requested(call, err);
     struct spec *spec = spec_new();
     char **words = mem_array(call->nwords + 1, sizeof(*words));
     for (size_t i = 0; i < call->nwords; i++)

@@ -215,6 +215,10 @@ node2
 	task node3 "$TPCTL" attach "$id" 2>/dev/null; echo "attach: $?"
 	task node3 "$TPCTL" reap --archive kept.tar "$id" && task node3 tar -tf kept.tar | grep -c "/$id/events"
 	task node3 "$TPCTL" info "$id" 2>&1; echo "info: $?"
+	id=$(A=b "$TPCTL" new -n 3 --map-by core)
+	"$TPCTL" list | awk -v id="$id" '$1 == id { print $2 }'
+	"$TPCTL" info --format=json "$id" | jq -r '.spec.parts[0].map, .spec.directory, (.spec.environment[] | select(. == "A=b"))'
+	"$TPCTL" new -n none 2>/dev/null; echo "new: $?"
 	END
     run_batch -0 ./s
     equal "$(sed 's/no program [0-9]*/no program N/' <<<"$output")" "running
@@ -236,7 +240,12 @@ attach: 7
 1
 tpctl: there is no program N
 tprun: rank 0 on node3: exited with status 3
-info: 3"
+info: 3
+empty
+core
+/tmp/own
+A=b
+new: 2"
 }
 
 @test "a program is detached on one node, and attached, fed and ended from others" {
