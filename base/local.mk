@@ -19,4 +19,5 @@ libbase_a_SOURCES = \
     base/shell_words.c base/shell_words.h \
     base/string_list.c base/string_list.h \
     base/text.c base/text.h \
-    base/thread.c base/thread.h
+    base/thread.c base/thread.h \
+    base/xxhash64.c base/xxhash64.h

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 struct excerpt excerpt(const char *text, size_t len)
 {
     struct excerpt out;
@@ -38,4 +40,14 @@ struct pointer pointer(const char *text, size_t len, size_t at)
 const char *text_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
+}
+
+char *text_size(uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double size = (double)bytes;
+    size_t unit = 0;
+    for (; size >= 1024 && unit < 4; unit++)
+        size /= 1024;
+    return mem_format("%.4g %s", size, units[unit]);
 }

@@ -35,6 +35,9 @@ struct pointer {
  * it. A byte a column: what is not printable ASCII becomes '?'. */
 struct pointer pointer(const char *text, size_t len, size_t at);
 
+/* "100 MiB"; caller frees. */
+char *text_size(uint64_t bytes);
+
 const char *text_plural(uint64_t n); /* "s" where n is not 1 */
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "affinity/sets/idset.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 struct task_cgroup {
     struct cgroup *cgroup;
@@ -149,17 +150,6 @@ void task_cgroup_remove(struct task_cgroup *group)
 
 /* ---- killed for lack of memory ---- */
 
-/* "100 MiB" */
-static char *size_text(uint64_t bytes)
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    double size = (double)bytes;
-    size_t unit = 0;
-    for (; size >= 1024 && unit < 4; unit++)
-        size /= 1024;
-    return mem_format("%.4g %s", size, units[unit]);
-}
-
 /* A shell says of what it waited for that it was killed by its own status. */
 char *task_cgroup_explain(struct task_cgroup *group, int status)
 {
@@ -171,7 +161,7 @@ char *task_cgroup_explain(struct task_cgroup *group, int status)
     if (cgroup_kills(group->cgroup, &limit) <= group->oom_kills)
         return NULL;
     group->oom_kills++;
-    char *size = limit < UINT64_MAX ? size_text(limit) : NULL;
+    char *size = limit < UINT64_MAX ? text_size(limit) : NULL;
     char *text = mem_format("killed by the kernel for lack of memory%s%s%s",
                             size ? " (cgroup limit " : "", size ? size : "", size ? ")" : "");
     free(size);
