@@ -6,6 +6,7 @@ liblauncher_a_SOURCES = \
     launcher/process/descendants.c launcher/process/descendants.h \
     launcher/process/descendants_end.c \
     launcher/process/exec.c launcher/process/exec.h \
+    launcher/process/hook_run.c launcher/process/hook_run.h \
     launcher/process/job_signals.c launcher/process/job_signals.h \
     launcher/process/localhost.c launcher/process/localhost.h \
     launcher/process/login_session.c launcher/process/login_session.h \

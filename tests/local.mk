@@ -85,6 +85,7 @@ check_PROGRAMS += \
     tests/unit/test-mpiexec \
     tests/unit/test-node-list \
     tests/unit/test-number \
+    tests/unit/test-hook-run \
     tests/unit/test-xxhash64 \
     tests/unit/test-nursery \
     tests/unit/test-openmp-environment \
@@ -236,6 +237,7 @@ tests_unit_test_mpiexec_options_LDADD = $(UNIT_LIBS)
 tests_unit_test_mpiexec_LDADD = $(UNIT_LIBS)
 tests_unit_test_node_list_LDADD = $(UNIT_LIBS)
 tests_unit_test_number_LDADD = $(UNIT_LIBS)
+tests_unit_test_hook_run_LDADD = $(UNIT_LIBS)
 tests_unit_test_xxhash64_LDADD = $(UNIT_LIBS)
 tests_unit_test_nursery_LDADD = $(UNIT_LIBS)
 tests_unit_test_openmp_environment_LDADD = $(UNIT_LIBS)

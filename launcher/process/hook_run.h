@@ -1,0 +1,52 @@
+/*
+ * hook_run - an executable of the user's that prepares a node, or clears it up: run with a time limit.
+ *
+ * It runs in a process group of its own, in no terminal, with /dev/null as stdin. A process between it and the caller
+ * adopts what it starts: at the time limit all of that is killed, however it detached itself, and so it is when the
+ * caller is gone. What is still there when the executable itself has ended is left to the caller, who becomes its
+ * parent where it adopts (descendants.h).
+ */
+#ifndef LAUNCHER_PROCESS_HOOK_RUN_H
+#define LAUNCHER_PROCESS_HOOK_RUN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+#define HOOK_OUTPUT 4096 /* bytes of its stdout and stderr that are kept: the last ones */
+
+struct hook { /* all borrowed */
+    const char *path;
+    char **environment; /* NULL-terminated */
+    const char *directory;
+    double timeout; /* s; INFINITY: none */
+};
+
+struct hook_end {
+    int status; /* as of wait(2); not where `failure` is */
+    bool timed_out;
+    double seconds; /* that it took */
+    char *output;   /* what it wrote last */
+    char *failure;  /* why it could not be run; NULL: it was */
+};
+
+struct hook_run { /* zeroed: none */
+    pid_t pid;
+    int result, life;
+};
+
+/* 0, or -1 with a sentence. */
+int hook_run_begin(struct hook_run *run, const struct hook *hook, struct error *err);
+/* It and all that it started are to be killed now. */
+void hook_run_cancel(struct hook_run *run);
+/* The process `pid` has ended, and was waited for. */
+void hook_run_finish(struct hook_run *run, struct hook_end *end);
+void hook_end_clear(struct hook_end *end);
+/* Both, in one; for a process that has nothing else to do. */
+int hook_run_wait(const struct hook *hook, struct hook_end *end, struct error *err);
+
+/* "it ended with exit status 3", "it was killed by signal 9 (Killed)", "it did not end within 60 s: killed, with all that it started"; caller frees. NULL: it went well. */
+char *hook_end_fault(const struct hook_end *end);
+
+#endif
