@@ -123,6 +123,7 @@ liblauncher_a_SOURCES = \
     launcher/program/lost_hosts.c launcher/program/lost_hosts.h \
     launcher/program/names.c launcher/program/names.h \
     launcher/program/no_pmi.c launcher/program/no_pmi.h \
+    launcher/program/node_failures.c launcher/program/node_failures.h \
     launcher/program/outcome.c launcher/program/outcome.h \
     launcher/program/program.c launcher/program/program.h \
     launcher/program/predecessors.c launcher/program/predecessors.h \
@@ -138,6 +139,8 @@ liblauncher_a_SOURCES = \
     launcher/program/program_state.c launcher/program/program_state.h \
     launcher/program/program_termination.c launcher/program/program_termination.h \
     launcher/program/spawn.c launcher/program/spawn.h \
+    launcher/program/program_hooks.c launcher/program/program_hooks.h \
+    launcher/program/stage_sender.c launcher/program/stage_sender.h \
     launcher/program/task_group.c launcher/program/task_group.h \
     launcher/program/task_requests.c launcher/program/task_requests.h \
     launcher/program/time_limit.c launcher/program/time_limit.h \
@@ -145,6 +148,7 @@ liblauncher_a_SOURCES = \
     launcher/protocol/control_request.c launcher/protocol/control_request.h \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
     launcher/protocol/hello.c launcher/protocol/hello.h \
+    launcher/protocol/hook_message.c launcher/protocol/hook_message.h \
     launcher/protocol/input_choice.c launcher/protocol/input_choice.h \
     launcher/protocol/inquiry.c launcher/protocol/inquiry.h \
     launcher/protocol/launch.c launcher/protocol/launch.h \
@@ -154,6 +158,8 @@ liblauncher_a_SOURCES = \
     launcher/protocol/instance_request.c launcher/protocol/instance_request.h \
     launcher/protocol/program_request.c launcher/protocol/program_request.h \
     launcher/protocol/request_files.c launcher/protocol/request_files.h \
+    launcher/protocol/stage_list.c launcher/protocol/stage_list.h \
+    launcher/protocol/stage_source.c launcher/protocol/stage_source.h \
     launcher/protocol/task_report.c launcher/protocol/task_report.h \
     launcher/protocol/task_request.c launcher/protocol/task_request.h \
     launcher/protocol/task_table.c launcher/protocol/task_table.h \
@@ -177,6 +183,9 @@ liblauncher_a_SOURCES = \
     launcher/agent/local_group.c launcher/agent/local_group.h \
     launcher/agent/local_input.c launcher/agent/local_input.h \
     launcher/agent/local_program.c launcher/agent/local_program.h \
+    launcher/agent/local_hooks.c launcher/agent/local_hooks.h \
+    launcher/agent/local_stage.c launcher/agent/local_stage.h \
+    launcher/agent/stage_writer.c launcher/agent/stage_writer.h \
     launcher/agent/local_services.h \
     launcher/agent/local_task.c launcher/agent/local_task.h \
     launcher/agent/other_instances.c launcher/agent/other_instances.h \

@@ -85,6 +85,7 @@ check_PROGRAMS += \
     tests/unit/test-mpiexec \
     tests/unit/test-node-list \
     tests/unit/test-number \
+    tests/unit/test-stage \
     tests/unit/test-hook-run \
     tests/unit/test-xxhash64 \
     tests/unit/test-nursery \
@@ -237,6 +238,7 @@ tests_unit_test_mpiexec_options_LDADD = $(UNIT_LIBS)
 tests_unit_test_mpiexec_LDADD = $(UNIT_LIBS)
 tests_unit_test_node_list_LDADD = $(UNIT_LIBS)
 tests_unit_test_number_LDADD = $(UNIT_LIBS)
+tests_unit_test_stage_LDADD = $(UNIT_LIBS)
 tests_unit_test_hook_run_LDADD = $(UNIT_LIBS)
 tests_unit_test_xxhash64_LDADD = $(UNIT_LIBS)
 tests_unit_test_nursery_LDADD = $(UNIT_LIBS)
@@ -368,6 +370,7 @@ noinst_PROGRAMS += \
     tests/fuzz/fuzz-scheduling \
     tests/fuzz/fuzz-service \
     tests/fuzz/fuzz-shape \
+    tests/fuzz/fuzz-stage \
     tests/fuzz/fuzz-shared-libraries \
     tests/fuzz/fuzz-state-index \
     tests/fuzz/fuzz-task-request \
@@ -406,6 +409,7 @@ tests_fuzz_fuzz_saved_output_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_scheduling_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_service_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_shape_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_stage_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_shared_libraries_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_state_index_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_task_request_LDFLAGS = $(FUZZER_FLAGS)

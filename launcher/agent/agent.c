@@ -114,7 +114,7 @@ static void open_port(struct agent *agent)
     if (!agent->boot.batch)
         return;
     const struct instance_port_config config = {agent->boot.batch, agent->topo,
-                                                agent->config->run_another};
+                                                agent->config->scratch, agent->config->run_another};
     agent->port = instance_port_new(agent->loop, agent->uplink, &config, &err);
     if (agent->port)
         downlink_add_pid(agent->downlink, instance_port_pid(agent->port));
@@ -151,6 +151,8 @@ static void agent_on_welcome(struct agent *agent, const struct frame *frame)
                                                     .machine = agent->machine,
                                                     .cgroup = agent->config->cgroup,
                                                     .scratch = agent->config->scratch,
+                                                    .instance = agent->config->instance,
+                                                    .is_instance = agent->boot.batch != NULL,
                                                     .verbose = agent->boot.verbose};
         agent->machine = NULL;
         agent->program = local_program_new(&config);
@@ -198,6 +200,17 @@ static void agent_on_channel(struct agent *agent, const struct frame *frame)
     }
 }
 
+/* Programs in an instance end before its epilog. */
+static void on_program_frame(struct agent *agent, const struct frame *frame)
+{
+    if (frame->type == FRAME_HOOK && frame->flags & FRAME_HOOK_EPILOG &&
+        frame->node == uplink_node(agent->uplink) && agent->port) {
+        instance_port_shut(agent->port);
+        downlink_add_pid(agent->downlink, 0);
+    }
+    local_program_from_above(agent->program, frame);
+}
+
 static void agent_on_uplink_frame(void *arg, const struct frame *frame)
 {
     struct agent *agent = arg;
@@ -208,7 +221,7 @@ static void agent_on_uplink_frame(void *arg, const struct frame *frame)
     else if (frame->type == FRAME_CHANNEL || frame->type == FRAME_CHANNEL_CREDIT)
         agent_on_channel(agent, frame);
     else if (agent->program)
-        local_program_from_above(agent->program, frame);
+        on_program_frame(agent, frame);
 }
 
 static const struct uplink_ops uplink_ops = {agent_on_uplink_frame, agent_on_uplink_room,

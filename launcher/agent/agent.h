@@ -26,6 +26,8 @@ struct agent_config {
     /* not made yet, shared with who cleans up after this process; or NULL */
     struct cgroup *cgroup;
     struct scratch *scratch;
+    struct scratch
+        *instance; /* that of the instance's agent, where the program is in one; else NULL */
     /* Of an instance's agent: be the agent of a program in it, in a forked process; the exit status. Static. */
     int (*run_another)(struct agent_config *config, struct error *err);
 };

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launcher/agent/local_hooks.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
 #include "launcher/stdio/terminal.h"
@@ -33,6 +34,7 @@ static int guard(pid_t agent, const struct agent_config *config)
         }
         free(survivors);
     }
+    hooks_run_owed(config->scratch);
     scratch_directory_remove(config->scratch);
     if (WIFSIGNALED(status))
         agent_sweep();

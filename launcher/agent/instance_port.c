@@ -126,7 +126,8 @@ static int run_agent(void *arg, const int *fds, size_t nfds)
                                   .out = fds[0],
                                   .topo = port->topo ? topo_ref(port->topo) : NULL,
                                   .cgroup = cgroup_new(),
-                                  .scratch = scratch_directory_new()};
+                                  .scratch = scratch_directory_new(),
+                                  .instance = port->scratch};
     (void)nfds;
     prctl(PR_SET_NAME, "tpagent");
     job_signals_survive();

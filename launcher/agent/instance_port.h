@@ -22,6 +22,7 @@ struct instance_port;
 struct instance_port_config {
     const char *name; /* as BATCH_VARIABLE has it */
     struct topo *topo;
+    struct scratch *scratch;
     int (*run)(struct agent_config *config, struct error *err);
 };
 

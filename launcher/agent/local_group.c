@@ -400,6 +400,7 @@ void local_group_begin(struct local_group *group)
                                              .topo = services->topo,
                                              .scratch = services->scratch,
                                              .cgroup = services->cgroup,
+                                             .stage = local_stage_place(services->stage),
                                              .older = group->older,
                                              .pmix_served = spec_pmi_served & SPEC_PMI_X};
     bool needs_pmix = false;

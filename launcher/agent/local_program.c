@@ -8,6 +8,7 @@
 #include "launcher/agent/cpu_quota.h"
 #include "launcher/agent/host_register.h"
 #include "launcher/agent/local_group.h"
+#include "launcher/agent/local_hooks.h"
 #include "launcher/agent/local_input.h"
 #include "launcher/process/process_sample.h"
 #include "launcher/protocol/inquiry.h"
@@ -27,6 +28,7 @@ struct local_program {
     uint32_t ntasks;             /* that all groups ever had here */
     struct local_input *input;
     struct host_register *in_register;
+    struct local_hooks *hooks;
     bool quota_noted;                /* that tasks have more cores than processor time */
     struct group_pmix_job *retained; /* of groups that have ended here, the latest first */
 };
@@ -244,6 +246,19 @@ static void program_on_service(struct local_program *program, const struct frame
     error_clear(&err);
 }
 
+static void program_on_stage(struct local_program *program, const struct frame *frame)
+{
+    local_stage_take(program->services.stage, frame);
+}
+
+static void program_on_hook(struct local_program *program, const struct frame *frame)
+{
+    if (frame->node == uplink_node(program->services.uplink))
+        local_hooks_take(program->hooks, frame);
+    else
+        downlink_send_node(program->services.downlink, frame->node, frame);
+}
+
 /* ---- frames ---- */
 
 static const struct local_group_ops group_ops = {program_is_last_group, program_on_group_running,
@@ -396,14 +411,25 @@ static void program_on_post_frame(struct local_program *program, const struct fr
 }
 
 static void (*const from_above[FRAME_NTYPES])(struct local_program *, const struct frame *) = {
-    [FRAME_LAUNCH] = program_on_launch,         [FRAME_GO] = program_on_go,
-    [FRAME_SIGNAL] = program_on_signal,         [FRAME_TERMINATE] = program_on_terminate,
-    [FRAME_STDIN] = program_on_stdin,           [FRAME_STDIN_END] = program_on_stdin,
-    [FRAME_STDIN_CHOOSE] = program_on_stdin,    [FRAME_STDIN_LEFT] = program_on_stdin,
-    [FRAME_FENCE_DOWN] = program_on_fence_down, [FRAME_MISSING] = program_on_missing,
-    [FRAME_ANSWER] = program_on_answer,         [FRAME_POST] = program_on_post_frame,
-    [FRAME_SERVICE] = program_on_service,       [FRAME_INQUIRY] = program_on_inquiry,
+    [FRAME_LAUNCH] = program_on_launch,
+    [FRAME_GO] = program_on_go,
+    [FRAME_SIGNAL] = program_on_signal,
+    [FRAME_TERMINATE] = program_on_terminate,
+    [FRAME_STDIN] = program_on_stdin,
+    [FRAME_STDIN_END] = program_on_stdin,
+    [FRAME_STDIN_CHOOSE] = program_on_stdin,
+    [FRAME_STDIN_LEFT] = program_on_stdin,
+    [FRAME_FENCE_DOWN] = program_on_fence_down,
+    [FRAME_MISSING] = program_on_missing,
+    [FRAME_ANSWER] = program_on_answer,
+    [FRAME_POST] = program_on_post_frame,
+    [FRAME_SERVICE] = program_on_service,
+    [FRAME_INQUIRY] = program_on_inquiry,
     [FRAME_TERMINAL] = program_on_terminal,
+    [FRAME_STAGE] = program_on_stage,
+    [FRAME_STAGE_DATA] = program_on_stage,
+    [FRAME_STAGE_END] = program_on_stage,
+    [FRAME_HOOK] = program_on_hook,
 };
 
 void local_program_from_above(struct local_program *program, const struct frame *frame)
@@ -441,6 +467,7 @@ void local_program_nodes_gone(struct local_program *program, const struct idset 
 void local_program_room_below(struct local_program *program)
 {
     return_stdin_credit(program);
+    local_stage_settle(program->services.stage);
 }
 
 void local_program_room_above(struct local_program *program)
@@ -467,6 +494,8 @@ void local_program_uplink_lost(struct local_program *program, double grace)
 void local_program_reaped(struct local_program *program, pid_t pid, int status)
 {
     struct local_group *starting = find_in_phase(program, GROUP_STARTING);
+    if (local_hooks_reaped(program->hooks, pid))
+        return;
     if (starting)
         local_group_settle_start(starting, pid);
     for (const struct listed_group *item = program->groups; item; item = item->next) {
@@ -519,7 +548,7 @@ bool local_program_is_over(const struct local_program *program)
 
 bool local_program_end(struct local_program *program)
 {
-    return pmix_host_end(program->services.pmix);
+    return pmix_host_end(program->services.pmix) && local_hooks_end(program->hooks);
 }
 
 double local_program_tools_patience(const struct local_program *program)
@@ -590,6 +619,19 @@ struct local_program *local_program_new(const struct local_program_config *confi
                                                 .input_lags = stdin_lags,
                                                 .owner = program};
     services->pmix = pmix_host_new(&pmix);
+    const struct local_stage_config stage = {.uplink = config->uplink,
+                                             .downlink = config->downlink,
+                                             .scratch = config->scratch,
+                                             .instance = config->instance,
+                                             .is_instance = config->is_instance};
+    services->stage = local_stage_new(&stage);
+    const struct local_hooks_config hooks = {.loop = config->loop,
+                                             .uplink = config->uplink,
+                                             .downlink = config->downlink,
+                                             .stage = services->stage,
+                                             .scratch = config->scratch,
+                                             .is_instance = config->is_instance};
+    program->hooks = local_hooks_new(&hooks);
     program->in_register = host_register_new(config->uplink, config->host);
     return program;
 }
@@ -611,6 +653,8 @@ void local_program_free(struct local_program *program)
     pmix_host_free(services->pmix);
     topology_file_free(services->topology_file);
     host_register_free(program->in_register);
+    local_hooks_free(program->hooks);
+    local_stage_free(services->stage);
     task_termination_free(services->termination);
     task_signals_free(services->signals);
     task_cgroup_free(services->cgroup);

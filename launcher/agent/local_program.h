@@ -26,6 +26,8 @@ struct local_program_config { /* all borrowed, but for the machine */
     struct hwloc_topology *machine; /* taken; or NULL */
     struct cgroup *cgroup;
     struct scratch *scratch;
+    struct scratch *instance; /* of the instance's agent here; NULL: the program is in none */
+    bool is_instance;
     bool verbose;
 };
 

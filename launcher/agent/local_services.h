@@ -7,6 +7,7 @@
 #include <ev.h>
 
 #include "launcher/agent/downlink.h"
+#include "launcher/agent/local_stage.h"
 #include "launcher/agent/pmix_host.h"
 #include "launcher/agent/pmix_job.h"
 #include "launcher/agent/task_output.h"
@@ -29,6 +30,7 @@ struct local_services { /* what all groups of a node share; all borrowed */
     struct task_termination *termination;
     struct topology_file *topology_file;
     struct agent_pmix_host *pmix;
+    struct local_stage *stage;
 };
 
 #endif

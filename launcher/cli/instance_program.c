@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
+#include "launcher/agent/local_hooks.h"
 #include "launcher/cli/instance_command.h"
 #include "launcher/control/instance_address.h"
 #include "launcher/manager/manager.h"
@@ -44,35 +45,68 @@ static int write_all(int fd, const void *bytes, size_t len)
     return 0;
 }
 
-static int send_json(int fd, enum frame_type type, json_t *value)
+static int send_frame(int fd, const struct frame *frame)
 {
     unsigned char header[FRAME_HEADER];
+    frame_encode_header(frame, header);
+    return write_all(fd, header, sizeof(header)) == 0 ? write_all(fd, frame->bytes, frame->len)
+                                                      : -1;
+}
+
+static int send_json(int fd, enum frame_type type, json_t *value)
+{
     char *text = json_dumps(value, JSON_COMPACT);
     struct frame frame = {.type = type, .bytes = text, .len = text ? strlen(text) : 0};
     bool fits = text && frame.len <= FRAME_MAX;
-    frame_encode_header(&frame, header);
-    int rc =
-        fits && write_all(fd, header, sizeof(header)) == 0 ? write_all(fd, text, frame.len) : -1;
+    int rc = fits ? send_frame(fd, &frame) : -1;
     errno = fits ? EPIPE : EMSGSIZE;
     json_decref(value);
     free(text);
     return rc;
 }
 
+/* The instance's manager, which may be on another host, keeps them for the nodes. */
+static int send_files(int fd, struct stage_source *source, struct error *err)
+{
+    char bytes[STAGE_CHUNK];
+    uint64_t at = 0;
+    ssize_t n;
+    while ((n = stage_source_read(source, at, bytes, sizeof(bytes), err)) > 0) {
+        struct frame frame = {.type = FRAME_STAGE_DATA, .bytes = bytes, .len = (size_t)n};
+        if (send_frame(fd, &frame) < 0)
+            return error_set(err, "the instance of this run has ended");
+        at += (uint64_t)n;
+    }
+    return (int)n;
+}
+
 int instance_program_ask(const struct spec *spec, struct error *err)
 {
+    struct stage_source *source = spec->dry_run ? NULL : stage_source_open(spec, err);
+    if (!source && !spec->dry_run)
+        return -1;
     int fd = instance_connect(getenv(BATCH_VARIABLE), err);
-    if (fd < 0)
-        return error_prefix(err, "this run is in an instance (%s is set), which cannot be reached",
-                            BATCH_VARIABLE);
-    json_t *request = program_request_to_json(spec, err);
-    if (request && send_json(fd, FRAME_PROGRAM, request) == 0)
+    int rc = -1;
+    if (fd < 0) {
+        error_prefix(err, "this run is in an instance (%s is set), which cannot be reached",
+                     BATCH_VARIABLE);
+    } else {
+        json_t *request =
+            program_request_to_json(spec, source ? stage_source_list(source) : NULL, err);
+        rc = request ? send_json(fd, FRAME_PROGRAM, request) : -1;
+        if (rc < 0 && request && errno == EMSGSIZE)
+            error_set(err, "the files of its options are larger than %u MiB together",
+                      FRAME_MAX >> 20);
+        else if (rc < 0 && request)
+            error_set(err, "the instance of this run has ended");
+    }
+    if (rc == 0 && source)
+        rc = send_files(fd, source, err);
+    stage_source_free(source);
+    if (rc == 0)
         return fd;
-    if (request && errno == EMSGSIZE)
-        error_set(err, "the files of its options are larger than %u MiB together", FRAME_MAX >> 20);
-    else if (request)
-        error_set(err, "the instance of this run has ended");
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return -1;
 }
 
@@ -94,25 +128,65 @@ static int read_exactly(int fd, char *bytes, size_t len, double until)
     return 0;
 }
 
+/* Into the buffer, which the frame borrows from. False where it does not come, or is none. */
+static bool read_frame(int fd, struct buf *bytes, struct frame *frame, struct error *err)
+{
+    double until = clock_monotonic_seconds() + ASK_TIME;
+    int whole = -1;
+    buf_clear(bytes);
+    if (read_exactly(fd, buf_reserve(bytes, FRAME_HEADER), FRAME_HEADER, until) == 0) {
+        buf_added(bytes, FRAME_HEADER);
+        whole = frame_decode(bytes, frame, err);
+    }
+    size_t len = whole == 0 ? frame_length(bytes) : 0;
+    if (len && read_exactly(fd, buf_reserve(bytes, len), len, until) == 0) {
+        buf_added(bytes, len);
+        whole = frame_decode(bytes, frame, err);
+    }
+    return whole > 0;
+}
+
+/* All of them are read, also where they cannot be kept: who sends them reads the answer then. */
+static struct stage_source *read_staged_files(int fd, const json_t *request, struct error *err)
+{
+    struct stage_list list = {0};
+    if (program_request_stage(request, &list, err) < 0) {
+        stage_list_clear(&list);
+        return NULL;
+    }
+    uint64_t left = list.size;
+    struct buf bytes = BUF_INIT;
+    struct frame frame;
+    struct stage_source *source = stage_source_new(&list, err);
+    bool good = source;
+    stage_list_clear(&list);
+    while (left) {
+        if (!read_frame(fd, &bytes, &frame, err) || frame.type != FRAME_STAGE_DATA || !frame.len ||
+            frame.len > left) {
+            good = false;
+            if (!err->text)
+                error_set(err, "the files to stage did not come whole");
+            break;
+        }
+        good = good && stage_source_add(source, frame.bytes, frame.len, err) == 0;
+        left -= frame.len;
+    }
+    buf_free(&bytes);
+    if (good)
+        return source;
+    stage_source_free(source);
+    return NULL;
+}
+
 /* The first frame, with its JSON as a new reference; NULL with a sentence. */
 static json_t *read_request(int fd, enum frame_type *type, struct error *err)
 {
     struct buf bytes = BUF_INIT;
     struct frame frame = {0};
     json_t *value = NULL;
-    double until = clock_monotonic_seconds() + ASK_TIME;
-    int whole = -1;
-    if (read_exactly(fd, buf_reserve(&bytes, FRAME_HEADER), FRAME_HEADER, until) == 0) {
-        buf_added(&bytes, FRAME_HEADER);
-        whole = frame_decode(&bytes, &frame, err);
-    }
-    size_t len = whole == 0 ? frame_length(&bytes) : 0;
-    if (len && read_exactly(fd, buf_reserve(&bytes, len), len, until) == 0) {
-        buf_added(&bytes, len);
-        whole = frame_decode(&bytes, &frame, err);
-    }
+    bool whole = read_frame(fd, &bytes, &frame, err);
     *type = frame.type;
-    if (whole > 0 && (frame.type == FRAME_PROGRAM || frame.type == FRAME_COMMAND))
+    if (whole && (frame.type == FRAME_PROGRAM || frame.type == FRAME_COMMAND))
         value = frame_json(&frame, err);
     if (!value && !err->text)
         error_set(err, "what to run was not understood");
@@ -139,7 +213,8 @@ static int guard_manager(pid_t manager, struct cgroup *cgroup, struct scratch *s
             break;
     }
     if (!WIFEXITED(status))
-        free(descendants_end(AGENT_LOST_GRACE, NULL, 0, cgroup));
+        free(descendants_end(hooks_grace(scratch, AGENT_LOST_GRACE), NULL, 0, cgroup));
+    hooks_run_owed(scratch);
     scratch_directory_remove(scratch);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
@@ -155,13 +230,17 @@ static int serve_command(int caller, const json_t *value)
     return rc == 0 ? 0 : refuse_request(caller, &err);
 }
 
-static int run_served_program(int frontend, int broker, const json_t *value,
-                              int (*program)(int frontend, int broker))
+static int run_served_program(int frontend, int broker, struct scratch *scratch,
+                              const json_t *value,
+                              int (*program)(int frontend, int broker, struct scratch *scratch))
 {
     struct error err = ERROR_INIT;
     struct spec *spec = program_request_take(value, &err);
-    if (!spec)
+    struct stage_source *stage = spec ? read_staged_files(frontend, value, &err) : NULL;
+    if (!stage) {
+        spec_free(spec);
         return refuse_request(frontend, &err);
+    }
     if (spec->directory && chdir(spec->directory) < 0 && chdir("/") < 0) {
         error_set(&err, "/: cannot enter it: %s", strerror(errno));
         return refuse_request(frontend, &err);
@@ -171,6 +250,8 @@ static int run_served_program(int frontend, int broker, const json_t *value,
                                     .cgroup = cgroup_new(),
                                     .scratch = scratch_directory_new(),
                                     .broker = broker,
+                                    .stage = stage,
+                                    .instance = scratch,
                                     .program = program};
     pid_t manager = fork();
     if (manager == 0)
@@ -181,10 +262,12 @@ static int run_served_program(int frontend, int broker, const json_t *value,
     }
     close(frontend);
     close(broker);
+    stage_source_free(stage);
     return guard_manager(manager, config.cgroup, config.scratch);
 }
 
-int instance_program_serve(int frontend, int broker, int (*program)(int frontend, int broker))
+int instance_program_serve(int frontend, int broker, struct scratch *scratch,
+                           int (*program)(int frontend, int broker, struct scratch *scratch))
 {
     struct error err = ERROR_INIT;
     enum frame_type type;
@@ -192,7 +275,7 @@ int instance_program_serve(int frontend, int broker, int (*program)(int frontend
     if (!value)
         return refuse_request(frontend, &err);
     if (type == FRAME_PROGRAM)
-        return run_served_program(frontend, broker, value, program);
+        return run_served_program(frontend, broker, scratch, value, program);
     close(broker);
     return serve_command(frontend, value);
 }

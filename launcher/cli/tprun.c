@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "launcher/agent/agent.h"
+#include "launcher/agent/local_hooks.h"
 #include "launcher/cli/batch_script.h"
 #include "launcher/cli/check_program.h"
 #include "launcher/cli/instance_program.h"
@@ -142,9 +143,20 @@ static char *end_left(void *arg)
     struct left *left = arg;
     end_manager(left, true);
     left->manager = 0;
-    char *survivors = descendants_end(AGENT_LOST_GRACE, left->born, left->nborn, left->cgroup);
+    char *survivors = descendants_end(hooks_grace(left->scratch, AGENT_LOST_GRACE), left->born,
+                                      left->nborn, left->cgroup);
+    hooks_run_owed(left->scratch);
     scratch_directory_remove(left->scratch);
     return survivors;
+}
+
+/* Of an agent of this machine that was killed: the manager leaves its epilog to this process, which may wait. */
+static void end_scratch(struct left *left)
+{
+    if (scratch_directory_epilog(left->scratch) == EPILOG_NONE)
+        return;
+    hooks_run_owed(left->scratch);
+    scratch_directory_remove(left->scratch);
 }
 
 /* A soft limit that is too low is raised: tasks have the caller's, which the spec holds. Below
@@ -171,9 +183,9 @@ static void leave_by_pipe(void)
 }
 
 /* Beside the manager of an instance. */
-static int serve_program(int frontend, int broker)
+static int serve_program(int frontend, int broker, struct scratch *scratch)
 {
-    return instance_program_serve(frontend, broker, serve_program);
+    return instance_program_serve(frontend, broker, scratch, serve_program);
 }
 
 /* In the background stderr is nobody's: the process at the terminal says it. */
@@ -228,6 +240,8 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
     struct frontend_result result = frontend_run(&config);
     if (left.manager && !result.goes_on)
         end_manager(&left, false);
+    if (!result.goes_on)
+        end_scratch(&left);
     free(left.born);
     spec_free(spec);
     if (result.quiet)
@@ -301,12 +315,29 @@ static int run_in_background(struct spec *spec, int manager)
     return result.status;
 }
 
+/* A path below TPRUN_STAGE_DIR is one of this node: on others the same file has another. */
+static void use_staged_names(struct spec *spec)
+{
+    const char *directory = getenv("TPRUN_STAGE_DIR");
+    size_t len = directory ? strlen(directory) : 0;
+    for (size_t i = 0; i < spec->nparts && len; i++) {
+        char **program = &spec->parts[i].argv[0];
+        if (!*program || strncmp(*program, directory, len) != 0 || (*program)[len] != '/' ||
+            strchr(*program + len + 1, '/'))
+            continue;
+        char *name = mem_copy_text(*program + len + 1);
+        free(*program);
+        *program = name;
+    }
+}
+
 /* The instance that this run is in has its manager. */
 static int run_in_instance(struct spec *spec)
 {
     struct error err = ERROR_INIT;
     for (int fd = 0; spec->pty && !spec->terminal && fd <= 2; fd++)
         spec->terminal = terminal_modes_of(fd);
+    use_staged_names(spec);
     int fd = instance_program_ask(spec, &err);
     if (fd < 0) {
         spec_free(spec);
@@ -340,6 +371,14 @@ static int tprun_run(struct spec *spec)
         return run_in_instance(spec);
     return spec_saves(spec) ? run_in_background(spec, -1)
                             : run_manager(spec, FRONTEND_ATTACHED, -1);
+}
+
+/* Before anything is begun; they are opened again by who reads them. */
+static int check_stage(const struct spec *spec, struct error *err)
+{
+    struct stage_source *source = stage_source_open(spec, err);
+    stage_source_free(source);
+    return source ? 0 : -1;
 }
 
 static int check_files(const struct spec *spec, struct error *err)
@@ -425,6 +464,7 @@ static int start(int argc, char *argv[], int *port)
     bool batch = batch_script_is_name(argv[0]);
     int action = batch ? parse_batch(argc, argv, spec, &err) : parse(argc, argv, spec, port, &err);
     if (action < 0 || check_files(spec, &err) < 0 ||
+        (action == OPTIONS_RUN && !spec->dry_run && check_stage(spec, &err) < 0) ||
         ((action == OPTIONS_RUN || action == OPTIONS_CHECK) && spec_inherit(spec, &err) < 0)) {
         spec_free(spec);
         return tprun_refuse(&err);

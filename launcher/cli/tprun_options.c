@@ -218,7 +218,7 @@ static int options_check(const struct spec *spec, enum words_kind kind, struct e
         return error_set(err, "-n: %llu tasks are more than the %u that one program may have",
                          (unsigned long long)ntasks, PROGRAM_MAX_TASKS);
     if (options_check_detach(spec, err) < 0 || spec_check_shapes(spec, err) < 0 ||
-        spec_check_pty(spec, err) < 0)
+        spec_check_pty(spec, err) < 0 || spec_check_stage(spec, err) < 0)
         return -1;
     return options_check_seen(spec, err);
 }

@@ -23,7 +23,8 @@ const char *record_task_state_name(enum task_state state)
 struct program_record *program_record_new(bool with_tasks)
 {
     struct program_record *record = mem_alloc(sizeof(*record));
-    *record = (struct program_record){.status = -1, .with_tasks = with_tasks, .kept = json_array()};
+    *record = (struct program_record){
+        .status = -1, .with_tasks = with_tasks, .kept = json_array(), .hooks = json_array()};
     return record;
 }
 
@@ -43,6 +44,7 @@ void program_record_free(struct program_record *record)
     free(record->problem);
     json_decref(record->command);
     json_decref(record->kept);
+    json_decref(record->hooks);
     free(record);
 }
 
@@ -145,6 +147,18 @@ static bool record_on_running(struct program_record *record, const struct event 
 {
     record->state = RECORD_RUNNING;
     record->t_start = event->timestamp;
+    return true;
+}
+
+/* A prolog or an epilog has ended on a host. */
+static bool on_hook(struct program_record *record, const struct event *event)
+{
+    const json_t *seconds = json_object_get(event->context, "seconds");
+    if (!context_text(event->context, "host") || !json_is_number(seconds))
+        return false;
+    json_t *hook = json_copy(event->context);
+    json_object_set_new(hook, "hook", json_string(event->name));
+    json_array_append_new(record->hooks, hook);
     return true;
 }
 
@@ -432,6 +446,7 @@ static const struct {
     {"pending", on_pending},
     {"waiting", record_on_waiting},
     {"alloc", on_other},
+    {"prolog", on_hook},
     {"starting", on_starting},
     {"launch", on_launch},
     {"tasks-started", on_tasks_started},
@@ -440,6 +455,7 @@ static const struct {
     {"nodes-lost", on_nodes_lost},
     {"tasks-ended", on_tasks_ended},
     {"finish", on_other},
+    {"epilog", on_hook},
     {"complete", on_complete},
     {"lost", record_on_lost},
 };

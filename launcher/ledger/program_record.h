@@ -65,6 +65,7 @@ struct program_record {
     uint32_t ntasks, nnodes; /* of all groups; of the first */
     struct record_group *groups;
     size_t ngroups;
+    json_t *hooks;             /* contexts of prologs and epilogs, each with "hook": which it was */
     struct task_record *tasks; /* [ntasks]; NULL: nobody asked for them */
     size_t passed_over;        /* events and lines */
     char *problem;             /* the first of them, with its line; NULL: none */

@@ -28,7 +28,8 @@ struct broker {
 
 struct instance_host {
     char name[17];
-    int (*program)(int frontend, int broker);
+    int (*program)(int frontend, int broker, struct scratch *scratch);
+    struct scratch *scratch;
     struct nursery *nursery;
     struct ev_loop *loop; /* NULL: not attached */
     const struct instance_host_ops *ops;
@@ -113,7 +114,7 @@ static int run_program(void *arg, const int *fds, size_t nfds)
     const struct instance_host *host = arg;
     (void)nfds;
     prctl(PR_SET_NAME, "tprun");
-    return host->program(fds[0], fds[1]);
+    return host->program(fds[0], fds[1], host->scratch);
 }
 
 static int open_pairs(int front[2], int broker[2], struct error *err)
@@ -192,11 +193,13 @@ void instance_host_nodes_lost(struct instance_host *host, const struct idset *no
 
 /* ---- life ---- */
 
-struct instance_host *instance_host_new(int (*program)(int frontend, int broker), struct error *err)
+struct instance_host *instance_host_new(int (*program)(int frontend, int broker,
+                                                       struct scratch *scratch),
+                                        struct scratch *scratch, struct error *err)
 {
     uint64_t word;
     struct instance_host *host = mem_alloc(sizeof(*host));
-    *host = (struct instance_host){.program = program, .next = 2};
+    *host = (struct instance_host){.program = program, .scratch = scratch, .next = 2};
     if (getrandom(&word, sizeof(word), 0) != sizeof(word)) {
         error_set(err, "cannot get random bytes: %s", strerror(errno));
         free(host);

@@ -16,6 +16,7 @@
 
 #include "affinity/sets/idset.h"
 #include "base/error.h"
+#include "launcher/process/scratch_directory.h"
 #include "launcher/tree/frame.h"
 
 struct instance_host;
@@ -27,9 +28,10 @@ struct instance_host_ops { /* `owner` is what instance_host_attach() was given *
 };
 
 /* Before the process has a loop or threads. program() becomes, in a forked process, the manager for the front end behind
- * the first descriptor, with agents from the second; its result is the exit status. NULL with a sentence. */
-struct instance_host *instance_host_new(int (*program)(int frontend, int broker),
-                                        struct error *err);
+ * the first descriptor, with agents from the second; `scratch`, which it is given, is of the agent on this machine. Its result is the exit status. NULL with a sentence. */
+struct instance_host *instance_host_new(int (*program)(int frontend, int broker,
+                                                       struct scratch *scratch),
+                                        struct scratch *scratch, struct error *err);
 void instance_host_free(struct instance_host *host); /* NULL is fine, and so everywhere below */
 
 /* In a forked process: close this copy of what its own process is asked over. */

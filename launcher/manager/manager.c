@@ -52,6 +52,8 @@ struct manager {
     ev_io broker;                   /* closes with the instance that this program is in */
     struct cgroup *cgroup;          /* of the agent of this machine, as is the next */
     struct scratch *scratch;
+    struct scratch
+        *outer;      /* of the instance's agent on this machine; NULL: the program is in none */
     bool survivors;  /* SIGKILL did not end all: it is said, and nobody waits for them */
     bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
     bool finished;
@@ -210,14 +212,20 @@ static void manager_on_mapped(void *owner, const json_t *table)
     manager_control_launched(manager->control);
 }
 
+static void manager_on_finishing(void *owner)
+{
+    instance_host_shut(((struct manager *)owner)->instance);
+}
+
 static void manager_on_input_gone(void *owner, const struct idset *ranks)
 {
     input_sender_gone(((struct manager *)owner)->input, ranks);
 }
 
 static const struct program_ops manager_program_ops = {
-    manager_on_note,     manager_on_note,   manager_on_show, manager_on_result,
-    manager_on_progress, manager_on_mapped, manager_on_runs, manager_on_input_gone};
+    manager_on_note,      manager_on_note,     manager_on_show,
+    manager_on_result,    manager_on_progress, manager_on_mapped,
+    manager_on_finishing, manager_on_runs,     manager_on_input_gone};
 
 /* ---- what they order ---- */
 
@@ -513,6 +521,8 @@ static void on_tree_room(void *arg)
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_settle_input(manager->viewers[i]);
     input_sender_settle(manager->input);
+    for (size_t i = 0; i < manager->nprograms; i++)
+        program_room(manager->programs[i]);
 }
 
 static void on_tree_note(void *arg, const char *text)
@@ -543,7 +553,8 @@ static void on_tree_empty(void *arg)
     manager->finished = true;
     instance_host_shut(manager->instance);
     end_descendants(manager);
-    scratch_directory_remove(manager->scratch);
+    if (scratch_directory_epilog(manager->scratch) != EPILOG_OWED) /* it has no time for that */
+        scratch_directory_remove(manager->scratch);
     if (manager->agent_lost)
         agent_sweep();
     manager_control_shut(manager->control);
@@ -577,6 +588,7 @@ static int agent_here(void *arg, int fd)
                                   .machine = local_topology_machine(manager->local),
                                   .cgroup = manager->cgroup,
                                   .scratch = manager->scratch,
+                                  .instance = manager->outer,
                                   .run_another = agent_guard_run};
     config.in = config.out = fcntl(fd, F_DUPFD_CLOEXEC, 10);
     close(fd);
@@ -629,7 +641,7 @@ static int open_instance(struct manager *manager, const struct manager_config *c
         descriptors_raise_limit();
     if (!config->spec->initial_program || config->spec->dry_run)
         return 0;
-    manager->instance = instance_host_new(config->program, err);
+    manager->instance = instance_host_new(config->program, config->scratch, err);
     if (!manager->instance)
         return -1;
     spec_set_variable(manager->spec, BATCH_VARIABLE, instance_host_name(manager->instance));
@@ -711,7 +723,8 @@ int manager_run(const struct manager_config *config)
                               .programs = mem_array(1, sizeof(struct program *)),
                               .viewers = mem_array(1, sizeof(struct viewer *)),
                               .cgroup = config->cgroup,
-                              .scratch = config->scratch};
+                              .scratch = config->scratch,
+                              .outer = config->instance};
     setsid();
     signal(SIGPIPE, SIG_IGN);
     job_signals_survive(); /* the front end has them, too, and decides */
@@ -746,6 +759,8 @@ int manager_run(const struct manager_config *config)
     manager.programs[manager.nprograms++] =
         program_new(manager.loop, spec, manager.tree, manager.bootstrap, manager.local, patience,
                     &manager_program_ops, &manager);
+    if (config->stage)
+        program_set_stage(manager.programs[0], config->stage);
     manager.input = input_sender_new(manager.programs[0], spec);
     const struct manager_control_config control = {.loop = manager.loop,
                                                    .program = manager.programs[0],

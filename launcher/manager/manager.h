@@ -10,6 +10,7 @@
 
 #include "launcher/process/cgroup.h"
 #include "launcher/process/scratch_directory.h"
+#include "launcher/protocol/stage_source.h"
 #include "launcher/spec/spec.h"
 
 struct manager_config {
@@ -18,8 +19,12 @@ struct manager_config {
     struct cgroup *cgroup; /* for the tasks on this machine, shared with the front end; or NULL */
     struct scratch *scratch;
     int broker; /* agents are had from the instance that this program runs in (agent_broker.h); 0: they are not */
+    struct stage_source
+        *stage; /* files to stage that came from another host; taken; NULL: they are here */
+    struct scratch
+        *instance; /* that this program runs in: of its agent on this machine; NULL: none */
     /* Of an instance, see instance_host_new(). */
-    int (*program)(int frontend, int broker);
+    int (*program)(int frontend, int broker, struct scratch *scratch);
 };
 
 /* Called in a forked process that has no loop yet. Returns the exit status of the process. */

@@ -102,6 +102,8 @@ int option_set_rank_by(const struct option *option, const char *value, struct op
                        struct error *err);
 int option_add_after(const struct option *option, const char *value, struct option_target *target,
                      struct error *err);
+int option_add_stage(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err);
 int option_add_topology(const struct option *option, const char *value,
                         struct option_target *target, struct error *err);
 int option_set_input(const struct option *option, const char *value, struct option_target *target,

@@ -197,6 +197,16 @@ int option_add_after(const struct option *option, const char *value, struct opti
     return 0;
 }
 
+int option_add_stage(const struct option *option, const char *value, struct option_target *target,
+                     struct error *err)
+{
+    (void)option;
+    if (spec_stage_check(value, err) < 0)
+        return -1;
+    spec_add_stage(target->spec, value);
+    return 0;
+}
+
 int option_add_topology(const struct option *option, const char *value,
                         struct option_target *target, struct error *err)
 {

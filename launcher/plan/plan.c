@@ -71,6 +71,15 @@ static struct idset **bound_cores(const struct layout *layout)
     return cores;
 }
 
+struct idset *plan_tree_nodes(const struct plan *plan)
+{
+    const struct layout *layout = plan_layout(plan);
+    struct idset *nodes = idset_new();
+    for (uint32_t i = 0; i < layout->nnodes; i++)
+        idset_add(nodes, plan_candidates(plan)->hosts[layout->nodes[i].source]);
+    return nodes;
+}
+
 struct rset *plan_used(const struct plan *plan)
 {
     const struct layout *layout = plan->layout;

@@ -23,6 +23,8 @@ const struct layout *plan_layout(const struct plan *plan);
 const struct layout_request *plan_request(const struct plan *plan);
 const struct candidates *plan_candidates(const struct plan *plan);
 
+/* The nodes of the tree that its tasks are on; caller frees. */
+struct idset *plan_tree_nodes(const struct plan *plan);
 /* What the tasks use, by R: of what was allocated by a shape some may be idle. Caller frees. */
 struct rset *plan_used(const struct plan *plan);
 /* Its tasks, which are not bound, use all cores that the candidates have of their nodes. */

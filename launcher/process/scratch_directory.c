@@ -27,6 +27,8 @@ struct directory {
 
 struct scratch {
     struct directory files, memory;
+    int epilog;            /* enum scratch_epilog */
+    double epilog_timeout; /* s; set before */
 };
 
 struct scratch *scratch_directory_new(void)
@@ -97,6 +99,11 @@ const char *scratch_directory_name(struct scratch *scratch, struct error *err)
     return NULL;
 }
 
+const char *scratch_directory_chosen(struct scratch *scratch)
+{
+    return scratch && is_noted(&scratch->files) ? scratch->files.path : NULL;
+}
+
 /* Of programs that were killed, with their agents and whoever started these. */
 static void sweep(const char *path)
 {
@@ -141,6 +148,32 @@ const char *scratch_directory_make_memory(struct scratch *scratch, struct error 
     }
     error_set(err, "cannot make a directory in " MEMORY ": %s", strerror(errno));
     return NULL;
+}
+
+void scratch_directory_owe_epilog(struct scratch *scratch, double timeout)
+{
+    if (!scratch)
+        return;
+    scratch->epilog_timeout = timeout;
+    __atomic_store_n(&scratch->epilog, EPILOG_OWED, __ATOMIC_RELEASE);
+}
+
+enum scratch_epilog scratch_directory_epilog(const struct scratch *scratch)
+{
+    return scratch ? (enum scratch_epilog)__atomic_load_n(&scratch->epilog, __ATOMIC_ACQUIRE)
+                   : EPILOG_NONE;
+}
+
+double scratch_directory_epilog_timeout(const struct scratch *scratch)
+{
+    return scratch_directory_epilog(scratch) == EPILOG_NONE ? 0 : scratch->epilog_timeout;
+}
+
+bool scratch_directory_begin_epilog(struct scratch *scratch)
+{
+    int owed = EPILOG_OWED;
+    return scratch && __atomic_compare_exchange_n(&scratch->epilog, &owed, EPILOG_BEGUN, false,
+                                                  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 static void remove_all(struct directory *directory)

@@ -13,6 +13,8 @@
 #ifndef LAUNCHER_PROCESS_SCRATCH_DIRECTORY_H
 #define LAUNCHER_PROCESS_SCRATCH_DIRECTORY_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 struct scratch;
@@ -23,10 +25,21 @@ struct scratch *scratch_directory_new(void);
 
 /* Of files: the directory is there only once it was made. Borrowed; NULL with a sentence. */
 const char *scratch_directory_name(struct scratch *scratch, struct error *err);
+/* The same where it was asked for before, by whatever process; else NULL. */
+const char *scratch_directory_chosen(struct scratch *scratch);
 /* The one that was named is made now if it is not there; by any thread. 0, or -1 with errno. */
 int scratch_directory_make(struct scratch *scratch);
 /* Of memory: made now if it is not there. Borrowed; NULL with a sentence. */
 const char *scratch_directory_make_memory(struct scratch *scratch, struct error *err);
+/* ---- the epilog of a program here, which is run once, by whoever is left (hook_run.h) ---- */
+
+enum scratch_epilog { EPILOG_NONE, EPILOG_OWED, EPILOG_BEGUN };
+void scratch_directory_owe_epilog(struct scratch *scratch, double timeout); /* s */
+double scratch_directory_epilog_timeout(const struct scratch *scratch);     /* 0: it owes none */
+enum scratch_epilog scratch_directory_epilog(const struct scratch *scratch);
+/* It is begun now. False where it is not owed, or another process has begun it. */
+bool scratch_directory_begin_epilog(struct scratch *scratch);
+
 /* Those that are there are removed with all that is in them; links are not followed. */
 void scratch_directory_remove(struct scratch *scratch);
 

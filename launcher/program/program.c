@@ -95,6 +95,12 @@ static void program_end_tasks(struct program *program, double grace)
     graceful_stop_over(program->stop);
 }
 
+static void program_end_tree(void *owner)
+{
+    struct program *program = owner;
+    tree_end(program->tree, program->gone_patience);
+}
+
 static void program_finish(struct program *program)
 {
     program_start_stop(program->start);
@@ -104,7 +110,9 @@ static void program_finish(struct program *program)
     graceful_stop_over(program->stop);
     lost_hosts_stop(program->lost);
     inquiries_settle(program->inquiries);
-    tree_end(program->tree, program->gone_patience);
+    if (program->spec->epilog)
+        program->ops->finishing(program->owner);
+    program_hooks_epilog(program_start_hooks(program->start), program_end_tree, program);
 }
 
 /* ---- states ---- */
@@ -165,6 +173,16 @@ void program_event(struct program *program, enum program_event event, double gra
 enum program_state program_state(const struct program *program)
 {
     return program->state;
+}
+
+void program_set_stage(struct program *program, struct stage_source *source)
+{
+    stage_sender_set(program_start_stage(program->start), source);
+}
+
+void program_room(struct program *program)
+{
+    stage_sender_room(program_start_stage(program->start));
 }
 
 bool program_is_pending(const struct program *program)
@@ -295,6 +313,13 @@ static bool program_on_progress(void *owner, const json_t *progress)
     return program->ops->progress(program->owner, progress);
 }
 
+static void program_on_event(void *owner, const char *name, json_t *context)
+{
+    struct program *program = owner;
+    program_log_event(program->log, name, context);
+    program_log_write(program->log);
+}
+
 static const struct spawns_ops spawns_ops;
 
 static void program_on_opened(void *owner)
@@ -314,7 +339,8 @@ static void program_on_opened(void *owner)
                               .groups = program->groups,
                               .starts = starts,
                               .claim = program->claim,
-                              .tree = program->tree};
+                              .tree = program->tree,
+                              .stage = program_start_stage(start)};
     program->spawns = spawns_new(&base, &spawns_ops, program);
     if (program->spec->initial_program && !program->spec->dry_run)
         program->lost = lost_hosts_new(program->loop, program_start_agents(start));
@@ -342,8 +368,8 @@ static void program_on_refused(void *owner, const struct error *err)
 }
 
 static const struct program_start_ops start_ops = {
-    program_on_note,   program_on_say,   program_on_show,    program_on_draw,   program_on_progress,
-    program_on_opened, program_on_waits, program_on_planned, program_on_refused};
+    program_on_note,  program_on_say,    program_on_show,  program_on_draw,    program_on_progress,
+    program_on_event, program_on_opened, program_on_waits, program_on_planned, program_on_refused};
 
 /* ---- groups ---- */
 

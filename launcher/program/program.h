@@ -16,6 +16,7 @@
 #include "launcher/instance/host_bootstrap.h"
 #include "launcher/instance/local_topology.h"
 #include "launcher/program/program_state.h"
+#include "launcher/protocol/stage_source.h"
 #include "launcher/spec/spec.h"
 #include "launcher/tree/tree.h"
 
@@ -28,7 +29,9 @@ struct program_ops {
     /* Of a slow start: FRAME_PROGRESS. False: nobody wants to hear of it any more. */
     bool (*progress)(void *owner, const json_t *progress);
     void (*mapped)(void *owner, const json_t *table); /* which rank is where: FRAME_MAPPED */
-    void (*runs)(void *owner);                        /* its first tasks are all started */
+    void (*finishing)(
+        void *owner); /* nothing of it is left but its agents, and what it is an instance of */
+    void (*runs)(void *owner); /* its first tasks are all started */
     /* These of the ranks that program_input_choose() named last read no more of what they are sent. */
     void (*input_gone)(void *owner, const struct idset *ranks);
 };
@@ -42,6 +45,8 @@ struct program *program_new(struct ev_loop *loop, const struct spec *spec, struc
                             double gone_patience, const struct program_ops *ops, void *owner);
 void program_free(struct program *program); /* NULL is fine; after the tree is freed */
 
+/* Before it begins: files to stage that came from another host (taken). */
+void program_set_stage(struct program *program, struct stage_source *source);
 /* Ask for its resources; all else follows. */
 void program_begin(struct program *program);
 enum program_state program_state(const struct program *program);
@@ -55,6 +60,7 @@ bool program_is_pending(const struct program *program); /* before its tasks are 
 int program_check_frame(struct program *program, const struct frame *frame, json_t **value);
 void program_frame(struct program *program, uint32_t child, const struct frame *frame,
                    const json_t *value);
+void program_room(struct program *program); /* bulk can be sent down again */
 /* FRAME_UNREACHED of an agent: hosts below it; and the same of the tree. */
 void program_host_unreached(struct program *program, const struct tree_unreached *what,
                             bool direct);

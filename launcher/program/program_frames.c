@@ -182,6 +182,20 @@ static void on_task_output(struct program *program, uint32_t child, const struct
     program_service_output(program->service, frame);
 }
 
+static void on_stage_answer(struct program *program, uint32_t child, const struct frame *frame,
+                            const json_t *value)
+{
+    (void)child;
+    stage_sender_answer(program_start_stage(program->start), frame->node, value);
+}
+
+static void on_hook_ended(struct program *program, uint32_t child, const struct frame *frame,
+                          const json_t *value)
+{
+    (void)child;
+    program_hooks_ended(program_start_hooks(program->start), frame->node, value);
+}
+
 /* ---- hosts ---- */
 
 /* It is up, or has failed: before the program runs, or late. */
@@ -224,6 +238,8 @@ static void (*const takers[])(struct program *program, uint32_t child, const str
     [FRAME_RUNNING] = on_running,
     [FRAME_INQUIRY_ANSWER] = on_inquiry_answer,
     [FRAME_STDIN_GONE] = on_stdin_gone,
+    [FRAME_STAGED] = on_stage_answer,
+    [FRAME_HOOK_ENDED] = on_hook_ended,
 };
 
 void program_frame(struct program *program, uint32_t child, const struct frame *frame,
@@ -283,6 +299,7 @@ void program_nodes_lost(struct program *program, const char *host, const struct 
 {
     struct buf line = BUF_INIT;
     size_t others = 0;
+    program_hooks_lost(program_start_hooks(program->start), nodes);
     if (program->state == PROGRAM_COMPLETE)
         return;
     if (program_is_live(program) && !task_groups_use(program->groups, nodes)) {

@@ -9,6 +9,8 @@
 #include "affinity/sets/hostlist.h"
 #include "base/mem.h"
 #include "launcher/instance/allocation_queue.h"
+#include "launcher/ledger/instance_directory.h"
+#include "launcher/ledger/ledger_entry.h"
 #include "launcher/plan/first_plan.h"
 #include "launcher/plan/host_choice.h"
 #include "launcher/plan/shape_allocation.h"
@@ -35,6 +37,9 @@ struct program_start {
     struct first_plan *first_plan;
     struct plan *plan;
     struct display *display;
+    struct stage_sender *stage;
+    struct program_hooks *hooks;
+    bool prepares; /* files are copied to the nodes of the first tasks, or prologs run there */
     struct error failed;    /* hosts that failed, one sentence for all of them */
     bool outlives_frontend; /* see keep_for_hosts() */
     bool over;              /* the first tasks are not planned any more */
@@ -48,7 +53,7 @@ struct program_start {
  * processes, which are cleared away when the link ends. */
 static void keep_for_hosts(struct program_start *start)
 {
-    bool keep = host_awaited(start->hosts);
+    bool keep = host_awaited(start->hosts) || start->prepares;
     if (!start->over && keep != start->outlives_frontend)
         prctl(PR_SET_PDEATHSIG, keep ? 0 : SIGKILL);
     start->outlives_frontend = keep;
@@ -140,6 +145,58 @@ static enum group_step start_on_stuck(void *owner, struct error *err)
     return GROUP_STEP_FAILED;
 }
 
+static void start_on_prepared(void *owner, const struct error *err)
+{
+    struct program_start *start = owner;
+    start->prepares = false;
+    keep_for_hosts(start);
+    if (start->over)
+        return;
+    if (err)
+        start->ops->refused(start->owner, err);
+    else
+        start->ops->planned(start->owner);
+}
+
+/* Of the first tasks; and of an instance all, for the programs in it. */
+static struct idset *nodes_to_prepare(const struct program_start *start)
+{
+    struct idset *nodes = plan_tree_nodes(start->plan);
+    for (uint32_t i = 0; start->spec->initial_program && i < host_count(start->hosts); i++)
+        if (host_at(start->hosts, i)->state == HOST_UP)
+            idset_add(nodes, i);
+    return nodes;
+}
+
+static void start_on_staged(void *owner, const struct error *err)
+{
+    struct program_start *start = owner;
+    const struct resources *resources = start->resources;
+    if (err || start->over || (!start->spec->prolog && !start->spec->epilog)) {
+        start_on_prepared(start, err);
+        return;
+    }
+    struct idset *nodes = nodes_to_prepare(start);
+    const struct program_hooks_source source = {.nodes = nodes,
+                                                .R = plan_claim(start->plan),
+                                                .program = entry_id(resources_entry(resources)),
+                                                .instance =
+                                                    instance_path(resources_instance(resources)),
+                                                .instance_id = resources_instance_id(resources)};
+    program_hooks_prolog(start->hooks, &source, start_on_prepared, start);
+    idset_free(nodes);
+}
+
+/* The claim holds; no task is started before all of its nodes have the files. */
+static void start_stage(struct program_start *start)
+{
+    struct idset *nodes = nodes_to_prepare(start);
+    start->prepares = true;
+    keep_for_hosts(start);
+    stage_sender_send(start->stage, nodes, start_on_staged, start);
+    idset_free(nodes);
+}
+
 static enum group_step start_on_launch(void *owner, struct error *err)
 {
     struct program_start *start = owner;
@@ -149,7 +206,10 @@ static enum group_step start_on_launch(void *owner, struct error *err)
     allocation_queue_leave(start->queue);
     if (display_plan(start->display, start->plan, err) < 0)
         return GROUP_STEP_FAILED;
-    start->ops->planned(start->owner);
+    if (start->spec->dry_run || stage_source_is_empty(stage_sender_source(start->stage)))
+        start->ops->planned(start->owner);
+    else
+        start_stage(start);
     return GROUP_STEP_DONE;
 }
 
@@ -178,6 +238,18 @@ char *program_start_describe(const struct program_start *start)
     if (held) {
         char *text = mem_format("while waiting in line for %s", held);
         free(held);
+        return text;
+    }
+    char *hook = program_hooks_describe(start->hooks);
+    if (hook) {
+        char *text = mem_format("while %s went on", hook);
+        free(hook);
+        return text;
+    }
+    char *staged = start->prepares ? stage_sender_describe(start->stage) : NULL;
+    if (staged) {
+        char *text = mem_format("while files were copied %s", staged);
+        free(staged);
         return text;
     }
     if (!host_awaited(start->hosts))
@@ -308,6 +380,12 @@ static const struct allocation_queue_ops queue_ops = {
 static int open_all(struct program_start *start, struct error *err)
 {
     const struct spec *spec = start->spec;
+    if (!spec->dry_run && !stage_sender_source(start->stage)) {
+        struct stage_source *source = stage_source_open(spec, err);
+        if (!source)
+            return -1;
+        stage_sender_set(start->stage, source);
+    }
     struct resources *resources = resources_open(spec, start->local, err);
     if (!resources)
         return -1;
@@ -393,8 +471,23 @@ void program_start_stop(struct program_start *start)
     start->over = true;
     start->tasks_run = false;
     predecessors_stop(start->predecessors);
+    stage_sender_stop(start->stage);
     group_starts_stop(start->groups);
 }
+
+static const char *start_host_name(void *owner, uint32_t node)
+{
+    const struct program_start *start = owner;
+    return start->hosts && node < host_count(start->hosts) ? host_names(start->hosts)[node] : NULL;
+}
+
+static void start_on_event(void *owner, const char *name, json_t *context)
+{
+    struct program_start *start = owner;
+    start->ops->event(start->owner, name, context);
+}
+
+static const struct program_hooks_ops hooks_ops = {start_host_name, start_on_event, start_on_note};
 
 struct program_start *program_start_new(struct ev_loop *loop, const struct spec *spec,
                                         struct tree *tree, struct host_bootstrap *bootstrap,
@@ -409,6 +502,8 @@ struct program_start *program_start_new(struct ev_loop *loop, const struct spec 
                                     .local = local,
                                     .ops = ops,
                                     .owner = owner};
+    start->stage = stage_sender_new(loop, tree, start_host_name, start);
+    start->hooks = program_hooks_new(loop, spec, tree, &hooks_ops, start);
     return start;
 }
 
@@ -426,6 +521,8 @@ void program_start_free(struct program_start *start)
     allocation_queue_free(start->queue);
     group_starts_free(start->groups);
     agents_free(start->agents);
+    stage_sender_free(start->stage);
+    program_hooks_free(start->hooks);
     resources_free(start->resources);
     free(start);
 }
@@ -443,6 +540,16 @@ struct host_table *program_start_hosts(const struct program_start *start)
 struct agents *program_start_agents(const struct program_start *start)
 {
     return start->agents;
+}
+
+struct stage_sender *program_start_stage(const struct program_start *start)
+{
+    return start->stage;
+}
+
+struct program_hooks *program_start_hooks(const struct program_start *start)
+{
+    return start->hooks;
 }
 
 struct group_starts *program_start_groups(const struct program_start *start)

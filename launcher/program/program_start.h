@@ -13,6 +13,8 @@
 #include "launcher/plan/display.h"
 #include "launcher/plan/plan.h"
 #include "launcher/program/group_start.h"
+#include "launcher/program/program_hooks.h"
+#include "launcher/program/stage_sender.h"
 
 struct program_start;
 
@@ -22,6 +24,7 @@ struct program_start_ops {
     void (*show)(void *owner, const char *text, bool error);       /* on stdout, or on stderr */
     int (*draw)(void *owner, const char *text, struct error *err); /* as display.h */
     bool (*progress)(void *owner, const json_t *progress); /* of a slow start, as agents.h */
+    void (*event)(void *owner, const char *name, json_t *context); /* takes the context */
     void (*opened)(void *owner);                  /* resources, hosts and agents are there */
     void (*waits)(void *owner, const char *what); /* for "4 cores on node0", which others hold */
     void (*planned)(void *owner);                 /* the plan stands, is claimed, and was shown */
@@ -49,6 +52,8 @@ char *program_start_describe(const struct program_start *start);
 struct resources *program_start_resources(const struct program_start *start);
 struct host_table *program_start_hosts(const struct program_start *start);
 struct agents *program_start_agents(const struct program_start *start);
+struct stage_sender *program_start_stage(const struct program_start *start);
+struct program_hooks *program_start_hooks(const struct program_start *start);
 struct group_starts *program_start_groups(const struct program_start *start);
 /* NULL before the plan stands. */
 const struct plan *program_start_plan(const struct program_start *start);

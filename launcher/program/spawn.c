@@ -29,7 +29,9 @@ struct spawn {
     struct spawn_spec blocks;
     struct hostlist *
         *hosts; /* [blocks.nplaces], which are by part: where each may be; NULL: anywhere */
-    struct idset *asked; /* hosts that were started for it so far */
+    struct idset *asked;   /* hosts that were started for it so far */
+    bool stages;           /* files are on their way to some node of its plan */
+    struct error unstaged; /* why they are not there */
     struct plan *plan;
     enum spawn_pool pool;
     /* from then on: */
@@ -62,6 +64,7 @@ static void spawn_clear_request(struct spawn *spawn)
     spawn->asked = NULL;
     plan_free(spawn->plan);
     spawn->plan = NULL;
+    error_clear(&spawn->unstaged);
 }
 
 static void spawn_free(struct spawn *spawn)
@@ -165,12 +168,36 @@ static bool spawn_awaits_hosts(void *owner)
 {
     const struct spawn *spawn = owner;
     const struct host_table *hosts = resources_hosts(spawn->spawns->base.resources);
+    if (spawn->stages)
+        return true;
     IDSET_FOREACH(node, spawn->asked)
     {
         if (host_at(hosts, node)->state == HOST_STARTING)
             return true;
     }
     return false;
+}
+
+static void spawn_on_staged(void *arg, const struct error *err)
+{
+    struct spawn *spawn = arg;
+    spawn->stages = false;
+    if (err)
+        error_set(&spawn->unstaged, "%s", error_text(err));
+    group_starts_settled(spawn->spawns->base.starts);
+}
+
+/* It is planned again once they are there: something else may have begun meanwhile. */
+static enum group_step spawn_stage(struct spawn *spawn)
+{
+    struct stage_sender *stage = spawn->spawns->base.stage;
+    struct idset *nodes = plan_tree_nodes(spawn->plan);
+    bool missing = !stage_sender_has(stage, nodes);
+    spawn->stages = missing;
+    if (missing)
+        stage_sender_send(stage, nodes, spawn_on_staged, spawn);
+    idset_free(nodes);
+    return missing ? GROUP_STEP_HOSTS : GROUP_STEP_DONE;
 }
 
 /* Where there is no room, or no cores would be the group's alone, hosts without an agent are asked. */
@@ -212,6 +239,10 @@ static enum group_step spawn_on_plan(void *owner, struct error *err)
         error_set(err, "the program is ending");
         return GROUP_STEP_FAILED;
     }
+    if (spawn->unstaged.text) {
+        error_set(err, "%s", spawn->unstaged.text);
+        return GROUP_STEP_REFUSED;
+    }
     struct rset *held = task_groups_held(base->groups), *used = task_groups_used(base->groups);
     uint32_t *tasks = task_groups_tasks(base->groups, host_count(resources_hosts(base->resources)));
     struct spawn_request request = {.spec = spawn->blocks.spec,
@@ -221,6 +252,8 @@ static enum group_step spawn_on_plan(void *owner, struct error *err)
                                     .used = used,
                                     .tasks = tasks};
     enum group_step step = spawn_find_plan(spawn, &request, err);
+    if (step == GROUP_STEP_DONE)
+        step = spawn_stage(spawn);
     free(tasks);
     rset_free(used);
     rset_free(held);

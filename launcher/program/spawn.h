@@ -11,6 +11,7 @@
 #include "launcher/instance/agents.h"
 #include "launcher/program/group_start.h"
 #include "launcher/program/program_claim.h"
+#include "launcher/program/stage_sender.h"
 #include "launcher/program/task_group.h"
 #include "launcher/program/task_requests.h"
 
@@ -34,6 +35,7 @@ struct spawn_base {          /* what a spawn draws from; all borrowed */
     struct group_starts *starts;
     struct program_claim *claim;
     struct tree *tree;
+    struct stage_sender *stage;
 };
 
 /* The base is copied; all else is borrowed. */

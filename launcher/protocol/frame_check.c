@@ -6,6 +6,7 @@
 
 #include "affinity/sets/idset.h"
 #include "base/mem.h"
+#include "launcher/protocol/hook_message.h"
 #include "launcher/tree/bootstrap.h"
 
 #define CPUS_MAX (1u << 20) /* no kernel has processors with higher numbers */
@@ -148,6 +149,27 @@ static int check_stdin_gone(const json_t *value, const struct frame_check_limits
     return check_set(json_object_get(value, "ranks"), limits->nranks, "ranks", err);
 }
 
+static int check_staged(const json_t *value, const struct frame_check_limits *limits,
+                        struct error *err)
+{
+    const json_t *failed = json_object_get(value, "failed");
+    (void)limits;
+    if (json_is_string(failed) || json_is_true(json_object_get(value, "ready")) ||
+        json_is_true(json_object_get(value, "done")))
+        return 0;
+    return error_set(err, "ready, done or failed is missing");
+}
+
+static int check_hook_ended(const json_t *value, const struct frame_check_limits *limits,
+                            struct error *err)
+{
+    struct hook_report report;
+    (void)limits;
+    int rc = hook_report_from_json(&report, value, err);
+    hook_report_clear(&report);
+    return rc;
+}
+
 /* What `rank` of the header is. */
 enum header_rank { RANK_FREE, RANK_OF_PROGRAM, COUNT_OF_RANKS, RANK_OF_GROUP, NODE_OF_GROUP };
 
@@ -172,6 +194,8 @@ static const struct {
     [FRAME_ASK] = {.check = check_ask},
     [FRAME_INQUIRY_ANSWER] = {.check = check_inquiry_answer},
     [FRAME_STDIN_GONE] = {.check = check_stdin_gone},
+    [FRAME_STAGED] = {.check = check_staged},
+    [FRAME_HOOK_ENDED] = {.check = check_hook_ended},
 };
 
 static int check_header(const struct frame *frame, const struct frame_check_limits *limits,

@@ -4,14 +4,17 @@
 #include "launcher/protocol/instance_request.h"
 #include "launcher/protocol/request_files.h"
 
-json_t *program_request_to_json(const struct spec *spec, struct error *err)
+json_t *program_request_to_json(const struct spec *spec, const struct stage_list *list,
+                                struct error *err)
 {
+    static const struct stage_list none = {0};
     json_t *files = request_files_read(spec, err);
     if (!files)
         return NULL;
     json_t *value = instance_request_new();
     json_object_set_new(value, "spec", spec_to_json(spec));
     json_object_set_new(value, "files", files);
+    json_object_set_new(value, "stage", stage_list_to_json(list ? list : &none));
     return value;
 }
 
@@ -29,4 +32,9 @@ struct spec *program_request_take(const json_t *value, struct error *err)
         return spec;
     spec_free(spec);
     return NULL;
+}
+
+int program_request_stage(const json_t *value, struct stage_list *list, struct error *err)
+{
+    return stage_list_from_json(list, json_object_get(value, "stage"), err);
 }

@@ -25,6 +25,7 @@ struct spec *spec_new(void)
     spec->kill_grace = 5;
     spec->stop_grace = 30;
     spec->start_timeout = 30;
+    spec->hook_timeout = SPEC_HOOK_TIMEOUT;
     spec->node_timeout = 10;
     spec->on_failure = SPEC_FAILURE_KILL;
     spec->save_limit = SPEC_SAVE_LIMIT;

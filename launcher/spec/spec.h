@@ -62,6 +62,7 @@ enum spec_input {
 };
 enum spec_failure { SPEC_FAILURE_KILL, SPEC_FAILURE_CONTINUE };
 enum spec_disconnect { SPEC_DISCONNECT_TERMINATE, SPEC_DISCONNECT_CONTINUE };
+#define SPEC_HOOK_TIMEOUT 60.0                /* s */
 #define SPEC_SAVE_LIMIT ((uint64_t)256 << 20) /* bytes */
 extern const unsigned spec_pmi_served;        /* set of them: what there is in this build */
 
@@ -113,6 +114,9 @@ struct spec {
     bool
         input_stays; /* of a program that may outlive its terminal: tasks' stdin stays open when nobody sends
                          any more */
+    char *prolog, *epilog; /* files that are run on each node before and after; NULL: none */
+    double hook_timeout;
+    char **stage;    /* --stage: files that are copied to each node, "FILE[:NAME]"; NULL: none */
     char *input_arg; /* idset text of SPEC_INPUT_RANKS ("0" by default), file of SPEC_INPUT_FILE */
 
     /* life; seconds, INFINITY for none */

@@ -46,6 +46,16 @@ void spec_add_after(struct spec *spec, const char *text)
     spec->after[count + 1] = NULL;
 }
 
+void spec_add_stage(struct spec *spec, const char *text)
+{
+    size_t count = 0;
+    while (spec->stage && spec->stage[count])
+        count++;
+    spec->stage = mem_resize(spec->stage, count + 2, sizeof(char *));
+    spec->stage[count] = mem_copy_text(text);
+    spec->stage[count + 1] = NULL;
+}
+
 void spec_add_topology(struct spec *spec, const char *text)
 {
     spec->topologies = array_grow(spec->topologies, spec->ntopologies, sizeof(spec->topologies[0]));

@@ -19,6 +19,7 @@ void spec_add_env(struct spec_part *part, enum env_kind kind, const char *name, 
                   const char *value);
 void spec_add_rlimit(struct spec_part *part, int resource, uint64_t soft); /* the last one wins */
 void spec_add_after(struct spec *spec, const char *text);
+void spec_add_stage(struct spec *spec, const char *text);
 void spec_add_topology(struct spec *spec, const char *text);
 
 /* What the part says of its layout, borrowed; its rank file is not looked into. */

@@ -2,12 +2,14 @@
 #include "launcher/spec/spec_check.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "affinity/resource/constraint.h"
 #include "affinity/sets/idset.h"
 #include "affinity/shape/shape.h"
 #include "affinity/treepool/request.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 /* Who calls says what it is, and the noun need not stand there twice. */
@@ -103,4 +105,56 @@ int spec_check_mpi(const char *choice, struct error *err)
                             "%s is not the name of an MPI, such as mpich or openmpi, or an "
                             "absolute path",
                             excerpt(choice, strlen(choice)).text);
+}
+
+/* A colon that a '/' follows is part of a path. */
+void spec_stage_split(const char *text, char **file, char **name)
+{
+    const char *colon = strrchr(text, ':');
+    bool named = colon && !strchr(colon, '/');
+    *file = mem_copy_text_n(text, named ? (size_t)(colon - text) : strlen(text));
+    const char *slash = strrchr(*file, '/');
+    *name = mem_copy_text(named ? colon + 1 : slash ? slash + 1 : *file);
+}
+
+int spec_stage_check(const char *text, struct error *err)
+{
+    char *file, *name;
+    int rc = 0;
+    spec_stage_split(text, &file, &name);
+    const struct excerpt shown = excerpt(text, strlen(text));
+    bool is_entry = *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+    if (!*file)
+        rc = error_set(err, "%s names no file: expected FILE or FILE:NAME", shown.text);
+    else if (!is_entry && strlen(file) < strlen(text))
+        rc = error_set(err, "%s: the name behind the colon is not that of a file", shown.text);
+    else if (!is_entry)
+        rc = error_set(err, "%s is a directory, and only files are staged", shown.text);
+    free(file);
+    free(name);
+    return rc;
+}
+
+int spec_check_stage(const struct spec *spec, struct error *err)
+{
+    size_t count = 0;
+    int rc = 0;
+    while (spec->stage && spec->stage[count])
+        count++;
+    char **names = mem_array(count + 1, sizeof(*names));
+    for (size_t i = 0; i < count; i++) {
+        char *file;
+        spec_stage_split(spec->stage[i], &file, &names[i]);
+        free(file);
+        for (size_t other = 0; other < i && rc == 0; other++)
+            if (strcmp(names[i], names[other]) == 0)
+                rc = error_usage(err,
+                                 "two files are called %s on the nodes: give one of them another "
+                                 "name (--stage FILE:NAME)",
+                                 excerpt(names[i], strlen(names[i])).text);
+    }
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+    return rc;
 }

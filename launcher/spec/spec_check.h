@@ -25,4 +25,10 @@ int spec_check_shapes(const struct spec *spec, struct error *err);
  * path. */
 int spec_check_mpi(const char *choice, struct error *err);
 
+/* "FILE[:NAME]" names a file; and no two of a list have one name. */
+int spec_stage_check(const char *text, struct error *err);
+int spec_check_stage(const struct spec *spec, struct error *err);
+/* Both are the caller's to free. */
+void spec_stage_split(const char *text, char **file, char **name);
+
 #endif

@@ -388,6 +388,21 @@ static int read_save_limit(void *base, const struct field *field, const char *te
 static const struct field_type save_limit_type = {get_save_limit, set_save_limit, read_save_limit,
                                                   NULL};
 
+/* Likewise. */
+static json_t *get_hook_timeout(const void *base, const struct field *field)
+{
+    const struct spec *spec = base;
+    return spec->hook_timeout == SPEC_HOOK_TIMEOUT ? NULL : field_duration.get(base, field);
+}
+
+static int set_hook_timeout(void *base, const struct field *field, const json_t *value,
+                            struct error *err)
+{
+    return field_duration.set(base, field, value, err);
+}
+
+static const struct field_type hook_timeout_type = {get_hook_timeout, set_hook_timeout, NULL, NULL};
+
 /* They are written with the program's context alone. */
 static json_t *get_origins(const void *base, const struct field *field)
 {
@@ -457,6 +472,10 @@ static const struct field spec_fields[] = {
     {"input", &field_word, SPEC(input), spec_input_words},
     {"input_arg", &field_text, SPEC(input_arg)},
     {"input_stays", &field_flag, SPEC(input_stays)},
+    {"prolog", &field_text, SPEC(prolog)},
+    {"epilog", &field_text, SPEC(epilog)},
+    {"hook_timeout", &hook_timeout_type, SPEC(hook_timeout)},
+    {"stage", &field_list, SPEC(stage), .check = spec_stage_check},
     {"time_limit", &field_duration, SPEC(time_limit)},
     {"signal", &signal_type},
     {"kill_grace", &field_duration, SPEC(kill_grace)},
@@ -573,6 +592,8 @@ static int spec_check(const struct spec *spec, const json_t *value, struct error
         return error_set(err, "input: \"tools\" needs \"tools\": true");
     if (spec->input == SPEC_INPUT_RANKS && spec_ranks_check(spec->input_arg, err) < 0)
         return error_prefix(err, "input_arg");
+    if (spec_check_stage(spec, err) < 0)
+        return error_prefix(err, "stage");
     return spec_check_pty(spec, err);
 }
 

@@ -138,7 +138,8 @@ void part_setup_open(struct part_setup *part, const struct part_setup_source *so
                    (rlim_t)what->rlimits[i].soft);
     part->openmp = mem_array(part->launch->ncpus, sizeof(*part->openmp));
     struct error err = ERROR_INIT;
-    struct executable_source program = {.name = what->argv[0],
+    char *staged = stage_place_find(source->stage, what->argv[0], part->directory);
+    struct executable_source program = {.name = staged ? staged : what->argv[0],
                                         .search = env_value(part->environment, "PATH"),
                                         .directory = part->directory};
     part->refused = executable_check(&program, &part->path, &err);
@@ -146,6 +147,7 @@ void part_setup_open(struct part_setup *part, const struct part_setup_source *so
         part->refused = EXIT_FAILURE;
     part->refusal = part->refused ? mem_copy_text(error_text(&err)) : NULL;
     error_clear(&err);
+    free(staged);
     open_pmi(part, source->pmix_served);
 }
 

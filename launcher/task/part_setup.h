@@ -10,6 +10,7 @@
 #include "launcher/process/exec.h"
 #include "launcher/process/scratch_directory.h"
 #include "launcher/protocol/launch.h"
+#include "launcher/protocol/stage_list.h"
 
 struct part_setup {
     char **environment; /* without the tasks' own variables */
@@ -33,8 +34,9 @@ struct part_setup {
 struct part_setup_source { /* all borrowed */
     const struct launch *launch;
     const struct topo *topo;
-    struct scratch *scratch; /* for the library of --mpi */
-    bool pmix_served;        /* else it is not offered */
+    struct scratch *scratch;         /* for the library of --mpi */
+    const struct stage_place *stage; /* files that are staged here */
+    bool pmix_served;                /* else it is not offered */
 };
 
 /* The part of this number; what the source borrows is borrowed. */

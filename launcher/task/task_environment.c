@@ -204,3 +204,8 @@ char *task_environment_resources(const struct launch *launch)
 {
     return launch->resources ? mem_format("TPRUN_ENCLOSING_R=%s", launch->resources) : NULL;
 }
+
+char *task_environment_stage(const struct stage_place *stage)
+{
+    return stage->directory ? mem_format("TPRUN_STAGE_DIR=%s", stage->directory) : NULL;
+}

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "launcher/protocol/launch.h"
+#include "launcher/protocol/stage_list.h"
 #include "launcher/task/part_setup.h"
 
 struct task_environment { /* zeroed at first; may be filled again */
@@ -16,7 +17,7 @@ struct task_environment { /* zeroed at first; may be filled again */
     struct buf text; /* the task's own, NUL-separated; never moves: reserved first */
 };
 
-enum { TASK_ENVIRONMENT_LONG = 2 };
+enum { TASK_ENVIRONMENT_LONG = 3 };
 
 struct
     task_environment_source { /* all borrowed; the part's environment and GPUs also by the list */
@@ -44,5 +45,7 @@ void task_environment_free(struct task_environment *vars);
 char *task_environment_taskmap(const struct launch *launch);
 /* "TPRUN_ENCLOSING_R=..." likewise: a run of its own draws from that, on whatever node it is. */
 char *task_environment_resources(const struct launch *launch);
+/* "TPRUN_STAGE_DIR=..." likewise, NULL where no file is staged. */
+char *task_environment_stage(const struct stage_place *stage);
 
 #endif

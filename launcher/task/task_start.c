@@ -93,7 +93,7 @@ struct task_start *task_start_new(const struct task_start_config *config,
                                   const struct task_start_ops *ops, void *owner, struct error *err)
 {
     struct launch *launch = config->launch;
-    const struct part_setup_source source = {launch, config->topo, config->scratch,
+    const struct part_setup_source source = {launch, config->topo, config->scratch, config->stage,
                                              config->pmix_served};
     struct exec_memory *memory;
     if (task_binding_check(launch, config->topo, err) < 0 ||
@@ -107,6 +107,7 @@ struct task_start *task_start_new(const struct task_start_config *config,
     descriptors_raise_limit(); /* four descriptors a task; tasks get theirs back */
     start->texts[0] = task_environment_taskmap(launch);
     start->texts[1] = task_environment_resources(launch);
+    start->texts[2] = task_environment_stage(config->stage);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->parts = mem_array(launch->spec->nparts, sizeof(*start->parts));
     for (size_t i = 0; i < launch->spec->nparts; i++)

@@ -20,6 +20,7 @@
 #include "affinity/topology/topo.h"
 #include "launcher/process/scratch_directory.h"
 #include "launcher/protocol/launch.h"
+#include "launcher/protocol/stage_list.h"
 #include "launcher/protocol/task_report.h"
 #include "launcher/task/task_cgroup.h"
 
@@ -52,6 +53,7 @@ struct task_start_config {
     const struct topo *topo;
     struct scratch *scratch;
     struct task_cgroup *cgroup;
+    const struct stage_place *stage; /* files that are staged here */
     uint32_t older;   /* tasks of earlier groups of the program that this node was given */
     bool pmix_served; /* else it is not offered */
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "affinity/sets/hostlist.h"
 #include "affinity/sets/idset.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -147,6 +148,48 @@ static void print_line(struct method_call *call, const char *key, const char *va
         fprintf(call->out, "%-10s %s\n", key, value);
 }
 
+/* What a hook wrote, line by line below its own. */
+static void print_output(struct method_call *call, const char *output)
+{
+    for (const char *line = output; line && *line;
+         line += strcspn(line, "\n"), line += *line == '\n')
+        fprintf(call->out, "%-10s   %.*s\n", "", (int)strcspn(line, "\n"), line);
+}
+
+/* A line for each that failed or wrote something, and one for all others of a kind. */
+static void print_hooks(struct method_call *call, const json_t *hooks, const char *kind)
+{
+    struct hostlist *quiet = hostlist_new();
+    double most = 0;
+    size_t i;
+    json_t *hook;
+    json_array_foreach(hooks, i, hook)
+    {
+        const char *name = json_string_value(json_object_get(hook, "hook"));
+        const char *host = json_string_value(json_object_get(hook, "host"));
+        const char *fault = json_string_value(json_object_get(hook, "fault"));
+        const char *output = json_string_value(json_object_get(hook, "output"));
+        double seconds = json_number_value(json_object_get(hook, "seconds"));
+        if (strcmp(name, kind) != 0)
+            continue;
+        if (fault || output) {
+            fprintf(call->out, "%-10s %s: %s (%.3g s)\n", kind, host, fault ? fault : "done",
+                    seconds);
+            print_output(call, output);
+            continue;
+        }
+        hostlist_append(quiet, host);
+        most = seconds > most ? seconds : most;
+    }
+    if (hostlist_count(quiet)) {
+        char *hosts = hostlist_encode(quiet);
+        fprintf(call->out, "%-10s %s: done (%s%.3g s)\n", kind, hosts,
+                hostlist_count(quiet) > 1 ? "at most " : "", most);
+        free(hosts);
+    }
+    hostlist_free(quiet);
+}
+
 static void print_text(struct method_call *call, const struct found_program *program,
                        const struct program_record *record)
 {
@@ -177,6 +220,8 @@ static void print_text(struct method_call *call, const struct found_program *pro
     for (const char *line = record->reason; line && *line;
          line += strcspn(line, "\n"), line += *line == '\n')
         fprintf(call->out, "%-10s %.*s\n", "reason", (int)strcspn(line, "\n"), line);
+    print_hooks(call, record->hooks, "prolog");
+    print_hooks(call, record->hooks, "epilog");
     print_tasks(call, record);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         free(texts[i]);
@@ -190,6 +235,8 @@ static void print_all(struct method_call *call, const struct found_program *prog
     json_object_set_new(value, "waits", tpctl_line_json(program, record));
     json_object_set_new(value, "instance", json_string(found_program_instance(program)));
     json_object_set_new(value, "R", context_json(program, CONTEXT_R));
+    if (json_array_size(record->hooks))
+        json_object_set(value, "hooks", record->hooks);
     json_object_set_new(value, "spec", context_json(program, CONTEXT_SPEC));
     program_add_tasks(value, record);
     tpctl_print_json(call, value);

@@ -73,7 +73,7 @@ json_t *tpctl_new_request(const struct method_call *call, struct error *err)
     for (size_t i = 0; i < call->nwords; i++)
         words[i] = (char *)(uintptr_t)call->words[i];
     if (options_parse_empty(words, spec, err) == 0 && spec_inherit(spec, err) == 0)
-        request = program_request_to_json(spec, err);
+        request = program_request_to_json(spec, NULL, err);
     if (request) /* without it, a spec has a program to run */
         json_object_set_new(json_object_get(request, "spec"), "dry_run", json_true());
     free(words);

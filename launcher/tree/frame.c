@@ -16,6 +16,9 @@ int frame_is_bulk(enum frame_type type)
     case FRAME_DONE:
     case FRAME_END:
     case FRAME_SENT:
+    case FRAME_STAGE:
+    case FRAME_STAGE_DATA:
+    case FRAME_STAGE_END:
         return 1;
     default:
         return 0;

@@ -104,6 +104,15 @@ enum frame_type {
     FRAME_CONTROL, /* JSON: a request, see launcher/protocol/control_request.h; and its answer */
     /* to a front end that leaves, which has asked for it with a FRAME_SAVE of its own */
     FRAME_SENT, /* bulk; all output that is not saved was sent before */
+    /* files that are staged (launcher/protocol/stage_list.h): down the tree, and the bytes also behind a
+     * FRAME_PROGRAM */
+    FRAME_STAGE,      /* bulk; JSON: which come now, and to which nodes */
+    FRAME_STAGE_DATA, /* bulk; bytes of them */
+    FRAME_STAGE_END,  /* bulk; JSON: their checksums */
+    FRAME_STAGED,     /* up; of this node; JSON: it has room for them, has them, or has failed */
+    /* executables of the user's on each node (launcher/protocol/hook_message.h) */
+    FRAME_HOOK, /* down, to `node`; JSON: run it; flags: FRAME_HOOK_EPILOG: it is the epilog */
+    FRAME_HOOK_ENDED, /* up; of this node; JSON: how it ended */
     FRAME_NTYPES
 };
 
@@ -117,7 +126,8 @@ enum {
     FRAME_CHANNEL_END = 64,
     FRAME_CHANNEL_CLOSED = 128,
     FRAME_STDIN_STAYS = 256,
-    FRAME_RESULT_END = 512
+    FRAME_RESULT_END = 512,
+    FRAME_HOOK_EPILOG = 1024
 };
 enum {
     FRAME_SIGNAL_END = 1,

@@ -173,7 +173,7 @@ commands_of() { # PAGE
     done <added
     for name in $listed; do
         case $name in
-        CUDA_* | ROCR_* | ZE_* | TPRUN_GROUP | PMI_SPAWNED | *_HOSTNAME | *_oversubscribe | *_alloc_kinds) continue ;;
+        CUDA_* | ROCR_* | ZE_* | TPRUN_GROUP | TPRUN_STAGE_DIR | PMI_SPAWNED | *_HOSTNAME | *_oversubscribe | *_alloc_kinds) continue ;;
         OMPI_* | PMIX_* | MPIR_*) serves_pmix || continue ;;
         esac
         grep -q "^${name%'*'}[^=]*=" added || { echo "not there: $name"; false; }

@@ -31,7 +31,7 @@ static void check_request(const json_t *value)
 static void check_spec(json_t *spec)
 {
     struct spec *none = spec_new();
-    json_t *value = program_request_to_json(none, NULL);
+    json_t *value = program_request_to_json(none, NULL, NULL);
     spec_free(none);
     json_object_set(value, "spec", spec);
     check_request(value);

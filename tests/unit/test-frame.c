@@ -221,9 +221,9 @@ static void test_deeply_nested_json_is_refused(void **state)
 
 static void test_bulk_is_what_tasks_write_and_read_and_what_comes_after_it(void **state)
 {
-    static const enum frame_type bulk[] = {FRAME_STDIN,  FRAME_STDIN_END, FRAME_STDIN_CHOOSE,
-                                           FRAME_OUTPUT, FRAME_DONE,      FRAME_END,
-                                           FRAME_SENT};
+    static const enum frame_type bulk[] = {
+        FRAME_STDIN, FRAME_STDIN_END, FRAME_STDIN_CHOOSE, FRAME_OUTPUT,     FRAME_DONE,
+        FRAME_END,   FRAME_SENT,      FRAME_STAGE,        FRAME_STAGE_DATA, FRAME_STAGE_END};
     int count = 0;
     (void)state;
     for (size_t i = 0; i < sizeof(bulk) / sizeof(bulk[0]); i++)

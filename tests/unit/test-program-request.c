@@ -24,7 +24,7 @@ static struct spec *small_spec(void)
 static json_t *small_request(void)
 {
     struct spec *spec = small_spec();
-    json_t *value = program_request_to_json(spec, NULL);
+    json_t *value = program_request_to_json(spec, NULL, NULL);
     spec_free(spec);
     return value;
 }
@@ -117,7 +117,7 @@ static void write_file(const char *path, const char *text, size_t len)
 static struct spec *sent(struct spec *spec)
 {
     struct error err = ERROR_INIT;
-    json_t *value = program_request_to_json(spec, &err);
+    json_t *value = program_request_to_json(spec, NULL, &err);
     spec_free(spec);
     if (!value)
         fail_msg("%s", error_text(&err));
@@ -183,7 +183,7 @@ static void a_file_that_cannot_be_sent_is_named(void **state)
         spec->resources = mem_copy_text("request.r");
         if (cases[i].text)
             write_file("request.r", cases[i].text, cases[i].len);
-        assert_null(program_request_to_json(spec, &err));
+        assert_null(program_request_to_json(spec, NULL, &err));
         assert_string_equal(error_text(&err), cases[i].said);
         error_clear(&err);
         spec_free(spec);

@@ -567,7 +567,7 @@ static void test_every_option_that_is_not_offered_says_so(void **state)
         error_clear(&err);
         count++;
     }
-    assert_uint_in_range(count, 5, 40);
+    assert_uint_in_range(count, 4, 40);
 }
 
 static void test_options_of_the_environment_come_first_and_reach_every_part(void **state)

@@ -1,0 +1,54 @@
+/*
+ * program_hooks - the prolog and the epilog of a program on its nodes (hook_message.h), as its manager sees them.
+ *
+ * The prolog is run on all nodes at once, before any task; where one fails the program does not start. The epilog is
+ * run on each node on which the prolog was begun, when nothing of the program is left there. How each ended is an event
+ * of the program.
+ */
+#ifndef LAUNCHER_PROGRAM_PROGRAM_HOOKS_H
+#define LAUNCHER_PROGRAM_PROGRAM_HOOKS_H
+
+#include <ev.h>
+#include <jansson.h>
+
+#include "affinity/resource/rset.h"
+#include "affinity/sets/idset.h"
+#include "base/error.h"
+#include "launcher/spec/spec.h"
+#include "launcher/tree/tree.h"
+
+struct program_hooks;
+
+struct program_hooks_ops {
+    const char *(*host)(void *owner, uint32_t node);
+    void (*event)(void *owner, const char *name,
+                  json_t *context); /* takes the context; to be written at once */
+    void (*note)(void *owner, const char *text);
+};
+
+struct program_hooks_source { /* of the program; all borrowed for the call */
+    const struct idset *nodes;
+    const struct rset *R; /* what it holds */
+    const char *program;  /* id */
+    const char *instance; /* directory */
+    const char *instance_id;
+};
+
+/* All is borrowed. */
+struct program_hooks *program_hooks_new(struct ev_loop *loop, const struct spec *spec,
+                                        struct tree *tree, const struct program_hooks_ops *ops,
+                                        void *owner);
+void program_hooks_free(struct program_hooks *hooks); /* NULL is fine */
+
+/* Once. done() hears a sentence where some node's has failed. */
+void program_hooks_prolog(struct program_hooks *hooks, const struct program_hooks_source *source,
+                          void (*done)(void *arg, const struct error *err), void *arg);
+/* Once; of a program that has none, or did not come to its prolog, it is over at once. What fails is a note. */
+void program_hooks_epilog(struct program_hooks *hooks, void (*done)(void *arg), void *arg);
+/* "the prolog on node[1-2]", caller frees; NULL: none is waited for. */
+char *program_hooks_describe(const struct program_hooks *hooks);
+
+void program_hooks_ended(struct program_hooks *hooks, uint32_t node, const json_t *value);
+void program_hooks_lost(struct program_hooks *hooks, const struct idset *nodes);
+
+#endif

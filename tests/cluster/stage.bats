@@ -1,0 +1,151 @@
+# shellcheck disable=SC2154,SC2030,SC2031,SC2016 # bats sets output and stderr; scripts are quoted
+# --stage, --prolog and --epilog on several hosts, which have a /tmp each.
+#   ROUNDS   how often each is killed (2)
+load common
+setup_file() { start_cluster 4; }
+teardown_file() { stop_cluster; }
+setup() {
+    start_cluster_test
+    unset TPRUN_OPTIONS
+    ROUNDS=${ROUNDS:-2}
+    mkdir bin
+    ln -s "$TPRUN" bin/tpbatch
+    BATCH=$PWD/bin/tpbatch
+    export PATH=$PWD/bin:${TPRUN%/*}:$PATH DIR=$PWD
+    NODES=(--hosts 'node[0-3]' -n 4 --map-by node)
+    printf '#!/bin/sh\necho "$(uname -n) $(dirname "$0") $*"\n' >app
+    chmod 750 app
+    hook prolog <<<'echo "prolog of $TPRUN_NODE_ID of $TPRUN_NNODES" >>"$DIR/log.$(uname -n)"'
+    hook epilog <<<'echo "epilog of $TPRUN_NODE" >>"$DIR/log.$(uname -n)"'
+}
+teardown() {
+    [ -z "${NO_CLUSTER:-}" ] || return 0
+    "$CLUSTER" heal 3>&-
+    hosts_clean 10
+    wait_for 4 no_copies
+}
+no_copies() { # a manager that is killed leaves its program in the ledger, to be told of
+    local host
+    for host in $HOSTS; do [ -z "$(on "$host" find /tmp /dev/shm -maxdepth 1 -name 'tprun.*')" ] || return 1; done
+}
+hook() { { echo '#!/bin/sh'; cat; } >"$1" && chmod +x "$1"; }
+run_batch() { # -STATUS ARGUMENTS...
+    run "$1" --separate-stderr "$CLUSTER" exec head timeout --foreground -k 5 "${LIMIT:-60}" "$BATCH" "${@:2}"
+}
+stop_count() { wait_for "$1" eval '[ "$(cat log.* 2>/dev/null | grep -c epilog)" = '"$2"' ]'; }
+
+@test "each host has a copy, in a directory of its own, and it is the program that runs" {
+    head -c 5000000 /dev/urandom >large
+    run_tprun -0 "${NODES[@]}" --stage ./app --stage large:data sh -c 'cmp "$TPRUN_STAGE_DIR/data" '"$PWD/large"' && uname -n; stat -c %a "$TPRUN_STAGE_DIR"/*'
+    equal "$(sort <<<"$output" | uniq -c | xargs)" "4 644 4 750 1 node0 1 node1 1 node2 1 node3"
+    run_tprun -0 "${NODES[@]}" --stage ./app ./app x
+    equal "$(sort <<<"$output" | sed 's|/tmp/tprun[^/]*|DIR|')" "$(printf 'node%s DIR/stage x\n' 0 1 2 3)"
+    [ "$(awk '{ print $2 }' <<<"$output" | sort -u | wc -l)" = 4 ]
+}
+
+@test "over a tree each link is used once" {
+    local fanout
+    head -c 3000000 /dev/urandom >large
+    for fanout in 1 2 3; do
+        run_tprun -0 "${NODES[@]}" --fanout "$fanout" --stage large sh -c 'cmp "$TPRUN_STAGE_DIR/large" '"$PWD/large"' && uname -n'
+        equal "$(sort <<<"$output" | xargs)" "node0 node1 node2 node3"
+    done
+}
+
+@test "hosts that run no task have no copy" {
+    run_tprun -0 --hosts 'node[0-3]' -n 1 --stage app sh -c 'uname -n; ls -d /tmp/tprun.*'
+    has_line "$output" node0
+    for host in node1 node2 node3; do
+        [ -z "$(on $host find /tmp -path '/tmp/tprun.*/stage')" ]
+    done
+}
+
+@test "a disk that is full is said with its host, before any task starts" {
+    for host in node0 node1 node2 node3; do on $host mkdir /tmp/small; done
+    on node2 mount -n -t tmpfs -o size=1m none /tmp/small
+    head -c 3000000 /dev/zero >large
+    run_tprun -1 "${NODES[@]}" --bootstrap 'ssh {host} TMPDIR=/tmp/small {agent}' --stage large touch "$PWD/ran"
+    on node2 umount -n /tmp/small
+    for host in node0 node1 node2 node3; do on $host rmdir /tmp/small; done
+    on node2 rm -rf /run/mount
+    has_line "$stderr" "tprun: node2: cannot stage 1 file in /tmp/small: No space left on device: 2.861 MiB are needed there, and *"
+    equal "$(wc -l <<<"$stderr")" 1
+    [ ! -e ran ]
+}
+
+@test "in an instance files come from where they were typed, and those of the instance are on each node" {
+    printf '%s\n' '#!/bin/sh' '#TPRUN: --hosts node[0-3] -N 4 -n all --stage app' 'cd "$DIR"' \
+        'tprun -N 4 -n 4 --map-by node app one' 'tprun -N 4 -n 4 --map-by node "$TPRUN_STAGE_DIR/app" two' \
+        'echo secret >/tmp/only-here' \
+        'tprun -N 4 -n 4 --map-by node --stage /tmp/only-here sh -c "uname -n; cat \$TPRUN_STAGE_DIR/only-here; ls \$TPRUN_STAGE_DIR | xargs"' \
+        'rm /tmp/only-here' >s
+    chmod +x s
+    run_batch -0 ./s
+    equal "$(grep -c '^node[0-3] /tmp/tprun[^/]*/stage one$' <<<"$output")" 4
+    equal "$(grep -c '^node[0-3] /tmp/tprun[^/]*/stage two$' <<<"$output")" 4
+    equal "$(grep -cx secret <<<"$output")" 4
+    equal "$(grep -cx 'app only-here' <<<"$output")" 4
+}
+
+@test "hooks are run on each host, with its number, and once" {
+    run_tprun -0 "${NODES[@]}" --prolog prolog --epilog epilog true
+    for host in 0 1 2 3; do
+        equal "$(cat log.node$host)" "prolog of $host of 4
+epilog of node$host"
+    done
+    [ ! -e log.head ]
+}
+
+@test "a prolog that fails on one host is named, and no task starts" {
+    hook prolog <<<'[ "$(uname -n)" != node2 ] || { echo "no scratch disk"; exit 9; }'
+    run_tprun -1 "${NODES[@]}" --prolog prolog --epilog epilog touch "$PWD/ran"
+    equal "$stderr" "tprun: node2: the prolog failed: it ended with exit status 9; it wrote:
+tprun:   no scratch disk"
+    [ ! -e ran ]
+    equal "$(cat log.* | sort)" "$(printf 'epilog of node%s\n' 0 1 2 3)"
+}
+
+@test "hooks that fail alike on several hosts make one line" {
+    hook prolog <<<'exit 9'
+    run_tprun -1 "${NODES[@]}" --prolog prolog true
+    equal "$stderr" "tprun: node[0-3]: the prolog failed: it ended with exit status 9"
+}
+
+@test "an instance on several hosts has its hooks around all programs" {
+    printf '%s\n' '#!/bin/sh' '#TPRUN: --hosts node[0-3] -N 4 -n all --prolog prolog --epilog epilog' 'cd "$DIR"' \
+        'tprun -N 4 -n 4 --map-by node sh -c "echo task >>log.\$(uname -n)"' >s
+    chmod +x s
+    run_batch -0 ./s
+    for host in 0 1 2 3; do
+        equal "$(cat log.node$host)" "prolog of $host of 4
+task
+epilog of node$host"
+    done
+}
+
+@test "whoever is killed, nothing is left on any host, and the epilog is run wherever a process of tprun is left" {
+    local round victims
+    for who in front manager agent guard ssh task; do
+        for ((round = 1; round <= ROUNDS; round++)); do
+            rm -f log.*
+            start_on head "$TPRUN" "${NODES[@]}" --stage app --prolog prolog --epilog epilog sh -c \
+                'cd $TPRUN_STAGE_DIR && seq 300 | xargs touch && echo ready && sleep 100'
+            wait_for 20 lines_are out 4 || { cat err; return 1; }
+            case $who in
+                front) victims=$(processes head tprun | head -n 1) ;;
+                manager) victims=$(processes head tprun-manager | head -n 1) ;;
+                agent) victims=$(processes "node$round" tpagent | tail -n 1) ;;
+                guard) victims=$(processes "node$round" tpagent | head -n 1) ;;
+                ssh) victims=$(processes head ssh | sed -n "${round}p") ;;
+                task) victims=$(processes "node$round" sh | head -n 1) ;;
+            esac
+            # shellcheck disable=SC2086
+            kill -9 $victims
+            finish
+            stop_count 10 4 || { echo "$who: $(cat log.*)"; return 1; }
+            hosts_clean 8
+            wait_for 4 no_copies || { echo "$who"; return 1; }
+            equal "$(cat log.* | grep -c epilog)" 4
+        done
+    done
+}
