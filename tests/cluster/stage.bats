@@ -149,3 +149,13 @@ epilog of node$host"
         done
     done
 }
+
+@test "tasks that are added on a host that came late find the files there" {
+    SPAWN=$PROGRAMS/pmi-spawn
+    write_R R 4
+    echo late >data
+    run_tprun -0 -R R -n 1 --stage data sh -c \
+        "$SPAWN run host=node3 -- 1 sh -c 'echo \$(cat \$TPRUN_STAGE_DIR/data) \$(uname -n)'"
+    has_line "$output" "late node3"
+    [ -z "$(on node1 find /tmp -path '/tmp/tprun.*/stage')" ]
+}
