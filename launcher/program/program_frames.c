@@ -206,6 +206,22 @@ static void host_settled(struct program *program)
     group_starts_settled(program_start_groups(program->start));
 }
 
+static void on_staged_again(void *arg, const struct error *err)
+{
+    struct program *program = arg;
+    if (err)
+        program->ops->note(program->owner, error_text(err));
+}
+
+/* Its new agent has nothing of what programs in this instance find. */
+static void stage_again(struct program *program, uint32_t node)
+{
+    struct idset *nodes = idset_new();
+    idset_add(nodes, node);
+    stage_sender_send(program_start_stage(program->start), nodes, on_staged_again, program);
+    idset_free(nodes);
+}
+
 static void on_hello(struct program *program, uint32_t child, const struct frame *frame,
                      const json_t *value)
 {
@@ -218,6 +234,7 @@ static void on_hello(struct program *program, uint32_t child, const struct frame
                                 program_host_name(program, frame->node));
         program->ops->note(program->owner, line);
         free(line);
+        stage_again(program, frame->node);
     }
     host_settled(program);
 }
@@ -300,6 +317,8 @@ void program_nodes_lost(struct program *program, const char *host, const struct 
     struct buf line = BUF_INIT;
     size_t others = 0;
     program_hooks_lost(program_start_hooks(program->start), nodes);
+    if (!program_is_pending(program)) /* else the program ends */
+        stage_sender_lost(program_start_stage(program->start), nodes);
     if (program->state == PROGRAM_COMPLETE)
         return;
     if (program_is_live(program) && !task_groups_use(program->groups, nodes)) {

@@ -227,6 +227,23 @@ void stage_sender_answer(struct stage_sender *sender, uint32_t node, const json_
         finish_request(sender, NULL);
 }
 
+void stage_sender_lost(struct stage_sender *sender, const struct idset *nodes)
+{
+    bool failed = false;
+    idset_remove_set(sender->staged, nodes);
+    if (!sender->busy || sender->stopped)
+        return;
+    IDSET_FOREACH(node, nodes)
+    {
+        if (!idset_has(sender->first->nodes, node))
+            continue;
+        node_failures_add(&sender->failed, node, "lost while files were copied to it");
+        failed = true;
+    }
+    if (failed)
+        fail_request(sender);
+}
+
 void stage_sender_send(struct stage_sender *sender, const struct idset *nodes, stage_done *done,
                        void *arg)
 {

@@ -41,6 +41,8 @@ void stage_sender_stop(struct stage_sender *sender);
 /* ---- what happens ---- */
 
 void stage_sender_room(struct stage_sender *sender); /* more can be sent down */
+/* They have nothing any more; what was under way to them has failed. */
+void stage_sender_lost(struct stage_sender *sender, const struct idset *nodes);
 void stage_sender_answer(struct stage_sender *sender, uint32_t node, const json_t *value);
 
 #endif
