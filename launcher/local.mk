@@ -228,6 +228,7 @@ liblauncher_a_SOURCES = \
     launcher/control/control_client.c launcher/control/control_client.h \
     launcher/control/instance_address.c launcher/control/instance_address.h \
     launcher/control/control_socket.c launcher/control/control_socket.h \
+    launcher/manager/agent_keeper.c launcher/manager/agent_keeper.h \
     launcher/manager/instance_host.c launcher/manager/instance_host.h \
     launcher/manager/input_sender.c launcher/manager/input_sender.h \
     launcher/manager/manager_control.c launcher/manager/manager_control.h \
@@ -269,6 +270,7 @@ liblauncher_a_SOURCES = \
     launcher/cli/batch_script.c launcher/cli/batch_script.h \
     launcher/cli/instance_command.c launcher/cli/instance_command.h \
     launcher/cli/instance_program.c launcher/cli/instance_program.h \
+    launcher/cli/kept_agents.c launcher/cli/kept_agents.h \
     launcher/cli/check_program.c launcher/cli/check_program.h \
     launcher/cli/command_line.c launcher/cli/command_line.h \
     launcher/cli/option_hints.c launcher/cli/option_hints.h \

@@ -1,11 +1,13 @@
 /* The process that runs tasks on one node: its links, its loop, frames to the program that it runs. */
 #include "launcher/agent/agent.h"
 
+#include <errno.h>
 #include <ev.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -22,7 +24,9 @@
 #include "launcher/protocol/hello.h"
 #include "launcher/tree/connect_back.h"
 
-#define SWEEP_PATIENCE 0.5 /* s at the end for removing what killed programs left on this node */
+#define PROGRAMS_PATIENCE                                                                          \
+    (AGENT_LOST_GRACE + 3.0) /* s at the end that agents of programs have, which see to their own */
+#define SWEEP_PATIENCE 0.5   /* s at the end for removing what killed programs left on this node */
 
 struct agent {
     struct ev_loop *loop;
@@ -34,7 +38,8 @@ struct agent {
     ev_io guard_io;
     ev_child reaper;
     ev_prepare turn_end;
-    char *host; /* NULL before the welcome */
+    ev_timer programs_due; /* once the instance is over */
+    char *host;            /* NULL before the welcome */
     struct topo *topo;
     struct hwloc_topology *machine; /* until the program has it */
     struct bootstrap boot;
@@ -50,6 +55,8 @@ static void agent_on_uplink_lost(void *arg)
     struct agent *agent = arg;
     double tools = agent->program ? local_program_tools_patience(agent->program) : 0;
     instance_port_shut(agent->port);
+    if (agent->port)
+        ev_timer_start(agent->loop, &agent->programs_due);
     downlink_end(agent->downlink, AGENT_LOST_GRACE * 2 + tools);
     if (agent->program)
         local_program_uplink_lost(agent->program, AGENT_LOST_GRACE);
@@ -229,6 +236,20 @@ static const struct uplink_ops uplink_ops = {agent_on_uplink_frame, agent_on_upl
 
 /* ---- life ---- */
 
+static void agent_on_programs_due(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)timer, (void)events; /* the turn sees it */
+}
+
+/* Agents of programs in the instance remove what was theirs, and their nursery ends with the last; then no child is
+ * left. */
+static bool programs_are_gone(const struct agent *agent)
+{
+    siginfo_t info;
+    return !agent->port || !ev_is_active(&agent->programs_due) ||
+           (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD);
+}
+
 /* When the parent is gone, tasks and agents below go first. */
 static void agent_on_turn_end(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
@@ -239,7 +260,7 @@ static void agent_on_turn_end(struct ev_loop *loop, ev_prepare *watcher, int eve
     bool over = uplink_is_lost(agent->uplink) &&
                 (!agent->program ||
                  (local_program_is_over(agent->program) && local_program_end(agent->program)));
-    if (over && downlink_is_empty(agent->downlink))
+    if (over && downlink_is_empty(agent->downlink) && programs_are_gone(agent))
         ev_break(loop, EVBREAK_ALL);
 }
 
@@ -256,6 +277,10 @@ static void agent_on_child(struct ev_loop *loop, ev_child *watcher, int events)
     struct agent *agent = watcher->data;
     (void)loop;
     (void)events;
+    /* One that is kept, and can start no agent any more, is of no use. */
+    if (agent->port && !*agent->boot.batch && !uplink_is_lost(agent->uplink) &&
+        watcher->rpid == instance_port_pid(agent->port))
+        uplink_lose(agent->uplink);
     if (agent->program)
         local_program_reaped(agent->program, watcher->rpid, watcher->rstatus);
 }
@@ -271,6 +296,7 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
     ev_prepare_init(&agent->turn_end, agent_on_turn_end);
     agent->turn_end.data = agent;
     ev_prepare_start(agent->loop, &agent->turn_end);
+    ev_timer_init(&agent->programs_due, agent_on_programs_due, PROGRAMS_PATIENCE, 0);
     ev_child_init(&agent->reaper, agent_on_child, 0, 0);
     agent->reaper.data = agent;
     ev_child_start(agent->loop, &agent->reaper);

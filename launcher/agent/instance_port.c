@@ -179,11 +179,12 @@ struct instance_port *instance_port_new(struct ev_loop *loop, struct uplink *upl
                                         const struct instance_port_config *config,
                                         struct error *err)
 {
-    struct sockaddr_un address;
-    socklen_t len = instance_address(&address, config->name);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool has_name = *config->name;
+    struct sockaddr_un address = {0};
+    socklen_t len = has_name ? instance_address(&address, config->name) : 0;
+    int fd = has_name ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     bool listens = fd >= 0 && listen_at(fd, &address, len) == 0;
-    if (!listens && (fd < 0 || errno != EADDRINUSE)) {
+    if (has_name && !listens && (fd < 0 || errno != EADDRINUSE)) {
         error_set(err, "cannot make the socket of the instance: %s", strerror(errno));
         if (fd >= 0)
             close(fd);
@@ -191,7 +192,8 @@ struct instance_port *instance_port_new(struct ev_loop *loop, struct uplink *upl
     }
     struct nursery *nursery = nursery_new(loop, run_agent, (void *)(uintptr_t)config, err);
     if (!nursery) {
-        close(fd);
+        if (fd >= 0)
+            close(fd);
         return NULL;
     }
     descriptors_raise_limit(); /* two for each program; agents of programs need no more than before */
@@ -210,7 +212,7 @@ struct instance_port *instance_port_new(struct ev_loop *loop, struct uplink *upl
     port->acceptor.data = port->pause.data = port;
     if (listens)
         ev_io_start(loop, &port->acceptor);
-    else
+    else if (has_name)
         port_pause(port, port->taken_pause);
     return port;
 }
@@ -222,20 +224,24 @@ pid_t instance_port_pid(const struct instance_port *port)
 
 void instance_port_shut(struct instance_port *port)
 {
-    if (!port || port->fd < 0)
+    if (!port || !port->channels)
         return;
-    ev_io_stop(port->loop, &port->acceptor);
-    ev_timer_stop(port->loop, &port->pause);
-    close(port->fd);
+    if (port->fd >= 0) {
+        ev_io_stop(port->loop, &port->acceptor);
+        ev_timer_stop(port->loop, &port->pause);
+        close(port->fd);
+    }
     port->fd = -1;
     channels_free(port->channels);
     port->channels = NULL;
-    nursery_free(port->nursery);
-    port->nursery = NULL;
+    nursery_shut(port->nursery); /* what it has forked ends as the channels do */
 }
 
 void instance_port_free(struct instance_port *port)
 {
+    if (!port)
+        return;
     instance_port_shut(port);
+    nursery_free(port->nursery);
     free(port);
 }

@@ -20,7 +20,8 @@ struct instance_port;
 
 /* What the agents of programs have from this one. */
 struct instance_port_config {
-    const char *name; /* as BATCH_VARIABLE has it */
+    const char
+        *name; /* as BATCH_VARIABLE has it; "": nobody comes in here, for agents are only kept */
     struct topo *topo;
     struct scratch *scratch;
     int (*run)(struct agent_config *config, struct error *err);
@@ -30,7 +31,7 @@ struct instance_port_config {
 struct instance_port *instance_port_new(struct ev_loop *loop, struct uplink *uplink,
                                         const struct instance_port_config *config,
                                         struct error *err);
-/* Of the process that forks agents: it is no task. */
+/* Of the process that forks agents: it is no task, and agents of programs are below it. */
 pid_t instance_port_pid(const struct instance_port *port);
 void instance_port_free(struct instance_port *port); /* NULL is fine */
 

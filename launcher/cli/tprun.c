@@ -1,5 +1,6 @@
 /* tprun - start a parallel program: options in, exit status out. */
 #include <errno.h>
+#include <ev.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "launcher/cli/batch_script.h"
 #include "launcher/cli/check_program.h"
 #include "launcher/cli/instance_program.h"
+#include "launcher/cli/kept_agents.h"
 #include "launcher/cli/tprun_options.h"
 #include "launcher/frontend/foreground.h"
 #include "launcher/frontend/frontend.h"
@@ -37,8 +39,7 @@
 
 #define MANAGER_LEAVES 10.0 /* s that the manager may need to clear up once all has ended */
 
-#define BACKGROUND_LINK 3    /* descriptor in the background: the process at the terminal */
-#define BACKGROUND_MANAGER 4 /* and, in an instance, the manager */
+#define BACKGROUND_FIRST 3 /* descriptor in the background of what there is besides 0 to 2 */
 
 #define FILES_LEAST 64    /* descriptors that a run of one task needs, and some */
 #define FILES_ENOUGH 1024 /* the usual soft limit */
@@ -100,6 +101,16 @@ struct left {
     size_t nborn;
     struct cgroup *cgroup;
     struct scratch *scratch;
+    struct kept_agents_place *place; /* NULL: nobody looks for its agents */
+};
+
+/* What a process of this run has open, each 0: it has none. */
+struct ends {
+    int foreground; /* to the process at the terminal */
+    int manager;    /* of the instance, which runs the program */
+    int broker;     /* where there are agents, see manager.h */
+    int listener;   /* agents are kept, and this is where runs come */
+    struct kept_agents_place *place;
 };
 
 static bool manager_ends(const struct left *left, double seconds)
@@ -147,6 +158,8 @@ static char *end_left(void *arg)
                                       left->nborn, left->cgroup);
     hooks_run_owed(left->scratch);
     scratch_directory_remove(left->scratch);
+    if (left->place)
+        kept_agents_withdraw(left->place);
     return survivors;
 }
 
@@ -191,7 +204,7 @@ static int serve_program(int frontend, int broker, struct scratch *scratch)
 /* In the background stderr is nobody's: the process at the terminal says it. */
 static int refuse_run(int foreground, struct error *err)
 {
-    if (foreground < 0)
+    if (!foreground)
         return tprun_refuse(err);
     foreground_refuse(foreground, error_text(err));
     error_clear(err);
@@ -200,12 +213,15 @@ static int refuse_run(int foreground, struct error *err)
 
 /* The manager is this very program: forked, not executed. Closing our copies of what the caller
  * left open is the kernel's work at exec: tasks get 0, 1 and 2 and no more. */
-static int run_manager(struct spec *spec, enum frontend_role role, int foreground)
+static int run_manager(struct spec *spec, enum frontend_role role, struct ends ends)
 {
     struct error err = ERROR_INIT;
     int pair[2];
-    struct left left = {
-        .is_child = true, .pidfd = -1, .cgroup = cgroup_new(), .scratch = scratch_directory_new()};
+    struct left left = {.is_child = true,
+                        .pidfd = -1,
+                        .cgroup = cgroup_new(),
+                        .scratch = scratch_directory_new(),
+                        .place = ends.place};
     left.born = descendants_children(&left.nborn);
     for (int fd = 0; spec->pty && !spec->terminal && fd <= 2; fd++)
         spec->terminal = terminal_modes_of(fd);
@@ -213,7 +229,7 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
     descendants_adopt();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return error_set(&err, "cannot make a socket pair: %s", strerror(errno)),
-               refuse_run(foreground, &err);
+               refuse_run(ends.foreground, &err);
     pid_t manager = fork();
     if (manager == 0) {
         close(pair[0]);
@@ -221,19 +237,27 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
                                               .fd = pair[1],
                                               .cgroup = left.cgroup,
                                               .scratch = left.scratch,
-                                              .program = serve_program};
+                                              .broker = ends.broker,
+                                              .program = serve_program,
+                                              .listener = ends.listener,
+                                              .withdraw = kept_agents_withdraw,
+                                              .withdraw_arg = ends.place};
         mem_exit(manager_run(&config));
     }
+    if (ends.broker)
+        close(ends.broker);
+    if (ends.listener)
+        close(ends.listener);
     if (manager < 0)
         return error_set(&err, "cannot start the manager of this run: %s%s", strerror(errno),
                          errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : ""),
-               refuse_run(foreground, &err);
+               refuse_run(ends.foreground, &err);
     close(pair[1]);
     left.manager = manager;
     struct frontend_config config = {.spec = spec,
                                      .role = role,
                                      .fd = pair[0],
-                                     .foreground = foreground,
+                                     .foreground = ends.foreground ? ends.foreground : -1,
                                      .lost = end_left,
                                      .on_guard = guard_from_now_on,
                                      .lost_arg = &left};
@@ -249,27 +273,38 @@ static int run_manager(struct spec *spec, enum frontend_role role, int foregroun
     return result.status;
 }
 
-/* A process that has nothing of the caller's but its directory: no terminal, no descriptor. `manager` is the link to that, in
- * an instance; else -1, and this is the one that starts it. */
-static int in_background(struct spec *spec, int foreground, int manager)
+/* They become descriptors from BACKGROUND_FIRST on, and all others above are closed. */
+static void move_ends(struct ends *ends)
+{
+    int *all[] = {&ends->foreground, &ends->manager, &ends->listener};
+    const int count = sizeof(all) / sizeof(all[0]);
+    for (int i = 0; i < count; i++) /* out of the way of each other first */
+        if (*all[i])
+            *all[i] = fcntl(*all[i], F_DUPFD_CLOEXEC, BACKGROUND_FIRST + count);
+    for (int i = 0; i < count; i++) {
+        if (*all[i])
+            *all[i] = dup3(*all[i], BACKGROUND_FIRST + i, O_CLOEXEC);
+        else
+            close(BACKGROUND_FIRST + i);
+    }
+    descriptors_close(BACKGROUND_FIRST + (unsigned)count);
+}
+
+/* A process that has nothing of the caller's but its directory: no terminal, no descriptor. Without a manager it starts
+ * one. */
+static int in_background(struct spec *spec, struct ends ends)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     setsid();
     for (int fd = 0; fd <= 2; fd++)
         dup2(null, fd);
-    /* out of the way of each other first */
-    foreground = fcntl(foreground, F_DUPFD_CLOEXEC, BACKGROUND_MANAGER + 1);
-    if (manager >= 0)
-        dup3(fcntl(manager, F_DUPFD_CLOEXEC, BACKGROUND_MANAGER + 1), BACKGROUND_MANAGER,
-             O_CLOEXEC);
-    dup3(foreground, BACKGROUND_LINK, O_CLOEXEC);
-    descriptors_close((manager >= 0 ? BACKGROUND_MANAGER : BACKGROUND_LINK) + 1);
-    if (manager < 0)
-        return run_manager(spec, FRONTEND_BACKGROUND, BACKGROUND_LINK);
+    move_ends(&ends);
+    if (!ends.manager)
+        return run_manager(spec, FRONTEND_BACKGROUND, ends);
     struct frontend_config config = {.spec = spec,
                                      .role = FRONTEND_BACKGROUND,
-                                     .fd = BACKGROUND_MANAGER,
-                                     .foreground = BACKGROUND_LINK,
+                                     .fd = ends.manager,
+                                     .foreground = ends.foreground,
                                      .guarded = true,
                                      .shows = !spec->detach};
     struct frontend_result result = frontend_run(&config);
@@ -277,30 +312,27 @@ static int in_background(struct spec *spec, int foreground, int manager)
     return result.status;
 }
 
-/* With the link to the manager of an instance, which is taken, or -1. */
-static int run_in_background(struct spec *spec, int manager)
+/* Fork one, and be at the terminal of it until it runs or ends. The ends are taken. */
+static struct frontend_result start_in_background(struct spec *spec, struct ends ends)
 {
     struct error err = ERROR_INIT;
     int pair[2] = {-1, -1};
-    /* before there is anything that it could not move */
-    char *warning = manager < 0 ? login_session_outlive() : NULL;
-    if (warning)
-        tprun_complain(warning);
-    free(warning);
     pid_t pid = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ? -1 : fork();
     if (pid == 0) {
         close(pair[0]);
-        mem_exit(in_background(spec, pair[1], manager));
+        ends.foreground = pair[1];
+        mem_exit(in_background(spec, ends));
     }
     int why = errno;
     close(pair[1]);
-    if (manager >= 0)
-        close(manager);
+    if (ends.manager)
+        close(ends.manager);
+    if (ends.listener)
+        close(ends.listener);
     if (pid < 0) {
         error_set(&err, "cannot start a process in the background: %s", strerror(why));
         close(pair[0]);
-        spec_free(spec);
-        return tprun_refuse(&err);
+        return (struct frontend_result){.status = tprun_refuse(&err)};
     }
     struct frontend_config config = {.spec = spec,
                                      .role = spec->detach ? FRONTEND_STARTER : FRONTEND_VIEWER,
@@ -309,6 +341,18 @@ static int run_in_background(struct spec *spec, int manager)
     struct frontend_result result = frontend_run(&config);
     if (!result.goes_on) /* what the program held is free when this returns */
         reap(pid, MANAGER_LEAVES, NULL);
+    return result;
+}
+
+/* With the link to the manager of an instance, which is taken, or 0. */
+static int run_in_background(struct spec *spec, int manager)
+{
+    /* before there is anything that it could not move */
+    char *warning = manager ? NULL : login_session_outlive();
+    if (warning)
+        tprun_complain(warning);
+    free(warning);
+    struct frontend_result result = start_in_background(spec, (struct ends){.manager = manager});
     spec_free(spec);
     if (result.quiet)
         leave_by_pipe();
@@ -329,6 +373,41 @@ static void use_staged_names(struct spec *spec)
         free(*program);
         *program = name;
     }
+}
+
+/* ---- agents that are kept ---- */
+
+/* In the background, for this run and others. -1 with a sentence, or it was said and *status is what to exit with. */
+static int start_keeper(const struct spec *spec, int *status, struct error *err)
+{
+    struct kept_agents_place place = {0};
+    int listener = kept_agents_listen(spec, &place, err);
+    if (listener <= 0) {
+        free(place.path);
+        return listener;
+    }
+    struct spec *own = kept_agents_program(spec);
+    struct frontend_result result =
+        start_in_background(own, (struct ends){.listener = listener, .place = &place});
+    ev_loop_destroy(ev_default_loop(0)); /* the manager of this run has one of its own */
+    spec_free(own);
+    if (!result.goes_on)
+        kept_agents_withdraw(&place);
+    free(place.path);
+    *status = result.status;
+    return result.goes_on ? 0 : -1;
+}
+
+/* Where this run is lent its agents; 0: it starts them itself; -1: *status is what to exit with. */
+static int find_kept_agents(const struct spec *spec, int *status)
+{
+    struct error err = ERROR_INIT;
+    int broker = kept_agents_are_wanted(spec) ? kept_agents_connect(spec, &err) : 0;
+    if (broker == 0 && kept_agents_are_wanted(spec))
+        broker = start_keeper(spec, status, &err) < 0 ? -1 : kept_agents_connect(spec, &err);
+    if (err.text)
+        *status = tprun_refuse(&err);
+    return broker;
 }
 
 /* The instance that this run is in has its manager. */
@@ -369,8 +448,13 @@ static int tprun_run(struct spec *spec)
         spec->error_idle = spec->detach && !spec->error ? OUTPUT_IDLE : output_idle(2, spec->error);
     if (instance_program_is_inside())
         return run_in_instance(spec);
-    return spec_saves(spec) ? run_in_background(spec, -1)
-                            : run_manager(spec, FRONTEND_ATTACHED, -1);
+    int status = 1, broker = find_kept_agents(spec, &status);
+    if (broker < 0) {
+        spec_free(spec);
+        return status;
+    }
+    return spec_saves(spec) ? run_in_background(spec, 0)
+                            : run_manager(spec, FRONTEND_ATTACHED, (struct ends){.broker = broker});
 }
 
 /* Before anything is begun; they are opened again by who reads them. */

@@ -13,6 +13,7 @@ void frontend_take_in_background(struct frontend *front, const struct frame *fra
     bool shows = frame->type == FRAME_NOTE || frame->type == FRAME_SHOW ||
                  frame->type == FRAME_PROGRESS || frame->type == FRAME_MAPPED;
     bool saves = frame->type == FRAME_SAVE && frame->len;
+    front->runs |= frame->type == FRAME_RUNS;
     if (frame->type == FRAME_SAVE) {
         front->runs = true;
         front->relays = !saves || front->shows;

@@ -115,8 +115,9 @@ static void view_saved(struct frontend *front, const struct frame *frame)
 
 static void print_id(struct frontend *front)
 {
+    bool has_tasks = !front->spec->agents_only; /* whose id others want to know */
     char *line = mem_format("%s\n", task_table_program(front->mapped));
-    int failed = terminal_print(STDOUT_FILENO, line, strlen(line));
+    int failed = has_tasks ? terminal_print(STDOUT_FILENO, line, strlen(line)) : 0;
     if (failed) {
         struct error err = ERROR_INIT;
         error_set(&err, "stdout: cannot write: %s; program %s goes on", strerror(failed),

@@ -425,7 +425,10 @@ void agents_tell_spared(struct agents *agents)
     struct host_lines *lines = failure_lines(agents);
     for (size_t i = 0; i < host_lines_count(lines); i++) {
         char *line = host_lines_nth(lines, i),
-             *note = mem_format("%s; left out, since the other hosts suffice", line);
+             *note =
+                 mem_format("%s; %s", line,
+                            agents->spec->agents_only ? "no agent is kept there"
+                                                      : "left out, since the other hosts suffice");
         agents->ops->note(agents->owner, note);
         free(note);
         free(line);

@@ -36,7 +36,7 @@ static char *ledger_root_path(void)
 }
 
 /* The directory of all instances of this user, and its path. */
-static int ledger_open_root(char **path, struct error *err)
+int instance_open_root(char **path, struct error *err)
 {
     *path = ledger_root_path();
     if (**path != '/')
@@ -142,7 +142,7 @@ static struct instance *ledger_open_dir(int dir, char *path, const char *identit
 struct instance *instance_open(const char *identity, struct error *err)
 {
     char *root_path = NULL;
-    int root = ledger_open_root(&root_path, err);
+    int root = instance_open_root(&root_path, err);
     struct instance *instance = NULL;
     if (root >= 0) {
         char *name = ledger_name(identity);

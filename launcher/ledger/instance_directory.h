@@ -47,6 +47,9 @@
 
 struct instance;
 
+/* The directory of all instances of this user, made where it is missing, and its path (caller frees, in any case). -1
+ * with a sentence. */
+int instance_open_root(char **path, struct error *err);
 /* Opens the instance for `identity` ("this machine", "R file /real/path"). If it is not there it is made:
  * RUNTIME_PARENT/tprun-UID/NAME, where RUNTIME_PARENT is chosen by configure and is /tmp by default,
  * or $TPRUN_RUNTIME_DIR/NAME, for tests. Nothing else of the environment decides the place. NULL

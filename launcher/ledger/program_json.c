@@ -21,6 +21,10 @@ json_t *program_to_json(const char *id, const struct program_record *record)
     json_object_set_new(value, "status",
                         over && record->status >= 0 ? json_integer(record->status) : json_null());
     json_object_set_new(value, "reason", json_string(record->reason ? record->reason : ""));
+    if (record->agents && !over)
+        json_object_set_new(value, "agents",
+                            json_pack("{s:s, s:o}", "hosts", record->agents, "idle_until",
+                                      time_or_null(record->idle_until)));
     return value;
 }
 

@@ -41,6 +41,7 @@ void program_record_free(struct program_record *record)
     free(record->id);
     free(record->reason);
     free(record->waits_for);
+    free(record->agents);
     free(record->problem);
     json_decref(record->command);
     json_decref(record->kept);
@@ -160,6 +161,36 @@ static bool on_hook(struct program_record *record, const struct event *event)
     json_object_set_new(hook, "hook", json_string(event->name));
     json_array_append_new(record->hooks, hook);
     return true;
+}
+
+/* ---- agents are kept ---- */
+
+static bool record_on_agents(struct program_record *record, const struct event *event)
+{
+    const char *text = context_text(event->context, "hosts");
+    struct hostlist *hosts = text ? hostlist_decode(text, NULL) : NULL;
+    if (!hosts || record->agents || record->ngroups) {
+        hostlist_free(hosts);
+        return false;
+    }
+    record->agents = mem_copy_text(text);
+    record->nnodes = (uint32_t)hostlist_count(hosts);
+    hostlist_free(hosts);
+    return true;
+}
+
+static bool record_on_idle(struct program_record *record, const struct event *event)
+{
+    double until = json_number_value(json_object_get(event->context, "until"));
+    record->idle_until = until < RECORD_MAX_TIME ? until : RECORD_MAX_TIME;
+    return record->agents && until > 0;
+}
+
+static bool record_on_used(struct program_record *record, const struct event *event)
+{
+    (void)event;
+    record->idle_until = 0;
+    return record->agents;
 }
 
 /* ---- tasks are launched ---- */
@@ -451,6 +482,9 @@ static const struct {
     {"launch", on_launch},
     {"tasks-started", on_tasks_started},
     {"running", record_on_running},
+    {"agents", record_on_agents},
+    {"idle", record_on_idle},
+    {"used", record_on_used},
     {"terminate", on_other},
     {"nodes-lost", on_nodes_lost},
     {"tasks-ended", on_tasks_ended},

@@ -18,6 +18,7 @@
 #include "launcher/ledger/event_log.h"
 
 #define RECORD_MAX_TASKS (4u << 20)
+#define RECORD_MAX_TIME 1e11 /* s since the epoch: a clock can say it */
 
 enum record_state {
     RECORD_EMPTY,
@@ -63,6 +64,8 @@ struct program_record {
     char *waits_for;              /* "4 cores on node0", which others held; or NULL */
     json_t *command;
     uint32_t ntasks, nnodes; /* of all groups; of the first */
+    char *agents; /* of one that only keeps agents: their hosts (RFC 29); NULL: it runs tasks */
+    double idle_until; /* until when they are kept if nobody comes; 0: they are in use */
     struct record_group *groups;
     size_t ngroups;
     json_t *hooks;             /* contexts of prologs and epilogs, each with "hook": which it was */

@@ -36,6 +36,7 @@ struct instance_host {
     void *owner;
     struct channels *channels;
     struct broker *brokers;
+    size_t nbrokers;
     uint32_t next; /* number of a channel that is opened here: even; agents' are odd */
 };
 
@@ -55,7 +56,10 @@ static void lend_agent(struct instance_host *host, const struct agent_wish *wish
     struct error err = ERROR_INIT;
     uint32_t node = host->ops->node(host->owner, wish->host, &err);
     if (node == UINT32_MAX) {
-        refuse_agent(wish, error_text(&err));
+        refuse_agent(wish, host->program
+                               ? error_text(&err)
+                               : "no agent is kept there: it did not start, or was lost; end those "
+                                 "that are kept (\"tpctl list\", \"tpctl terminate\") to start it");
     } else {
         struct frame open = {
             .type = FRAME_CHANNEL, .flags = FRAME_CHANNEL_OPEN, .node = node, .rank = host->next};
@@ -74,12 +78,21 @@ static void broker_free(struct broker *broker)
     free(broker);
 }
 
+static void tell_used(const struct instance_host *host, double keep)
+{
+    if (host->ops->used)
+        host->ops->used(host->owner, host->nbrokers, keep);
+}
+
 static void broker_close(struct broker *broker)
 {
+    struct instance_host *host = broker->host;
     *broker->back = broker->next;
     if (broker->next)
         broker->next->back = broker->back;
+    host->nbrokers--;
     broker_free(broker);
+    tell_used(host, -1);
 }
 
 static void broker_on_readable(struct ev_loop *loop, ev_io *io, int events)
@@ -88,7 +101,9 @@ static void broker_on_readable(struct ev_loop *loop, ev_io *io, int events)
     struct agent_wish wish;
     int rc = agent_broker_take(broker->fd, &wish);
     (void)loop, (void)events;
-    if (rc > 0)
+    if (rc > 0 && wish.link < 0)
+        tell_used(broker->host, wish.keep);
+    else if (rc > 0)
         lend_agent(broker->host, &wish);
     else if (rc < 0)
         broker_close(broker);
@@ -102,9 +117,17 @@ static void broker_new(struct instance_host *host, int fd)
     if (broker->next)
         broker->next->back = &broker->next;
     host->brokers = broker;
+    host->nbrokers++;
     ev_io_init(&broker->reader, broker_on_readable, fd, EV_READ);
     broker->reader.data = broker;
     ev_io_start(host->loop, &broker->reader);
+    tell_used(host, -1);
+}
+
+void instance_host_lend_to(struct instance_host *host, int fd)
+{
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    broker_new(host, fd);
 }
 
 /* ---- programs ---- */
@@ -179,7 +202,9 @@ void instance_host_frame(struct instance_host *host, const struct frame *frame)
 {
     if (!host || !host->channels)
         return;
-    if (frame->type == FRAME_CHANNEL && frame->flags & FRAME_CHANNEL_OPEN)
+    if (frame->type == FRAME_CHANNEL && frame->flags & FRAME_CHANNEL_OPEN && !host->program)
+        channels_refuse(host->channels, frame->node, frame->rank, "", 0);
+    else if (frame->type == FRAME_CHANNEL && frame->flags & FRAME_CHANNEL_OPEN)
         open_program(host, frame);
     else
         channels_take(host->channels, frame);
@@ -200,6 +225,8 @@ struct instance_host *instance_host_new(int (*program)(int frontend, int broker,
     uint64_t word;
     struct instance_host *host = mem_alloc(sizeof(*host));
     *host = (struct instance_host){.program = program, .scratch = scratch, .next = 2};
+    if (!program)
+        return host;
     if (getrandom(&word, sizeof(word), 0) != sizeof(word)) {
         error_set(err, "cannot get random bytes: %s", strerror(errno));
         free(host);
@@ -241,13 +268,14 @@ void instance_host_attach(struct instance_host *host, struct ev_loop *loop,
 
 void instance_host_shut(struct instance_host *host)
 {
-    if (!host || !host->nursery)
+    if (!host)
         return;
     for (struct broker *broker = host->brokers, *next; broker; broker = next) {
         next = broker->next;
         broker_free(broker);
     }
     host->brokers = NULL;
+    host->nbrokers = 0;
     channels_free(host->channels);
     host->channels = NULL;
     nursery_free(host->nursery);
@@ -256,6 +284,8 @@ void instance_host_shut(struct instance_host *host)
 
 void instance_host_disown(struct instance_host *host)
 {
+    for (struct broker *broker = host ? host->brokers : NULL; broker; broker = broker->next)
+        close(broker->fd);
     if (host)
         nursery_disown(host->nursery);
 }

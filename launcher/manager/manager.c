@@ -18,6 +18,7 @@
 #include "launcher/agent/agent.h"
 #include "launcher/agent/agent_guard.h"
 #include "launcher/linkage/part_linkage.h"
+#include "launcher/manager/agent_keeper.h"
 #include "launcher/manager/instance_host.h"
 #include "launcher/manager/input_sender.h"
 #include "launcher/manager/manager_control.h"
@@ -50,6 +51,7 @@ struct manager {
     struct host_bootstrap *bootstrap;
     struct instance_host *instance; /* NULL: the program is none */
     ev_io broker;                   /* closes with the instance that this program is in */
+    struct agent_keeper *keeper;    /* NULL: its agents are not for other runs */
     struct cgroup *cgroup;          /* of the agent of this machine, as is the next */
     struct scratch *scratch;
     struct scratch
@@ -198,6 +200,7 @@ static void manager_on_save(void *owner, struct control_answer *answer)
 static void manager_on_runs(void *owner)
 {
     struct manager *manager = owner;
+    agent_keeper_open(manager->keeper);
     for (size_t i = 0; i < manager->nviewers && manager->spec->detach; i++)
         viewer_send_text(manager->viewers[i], FRAME_RUNS, "");
 }
@@ -406,6 +409,7 @@ static void nodes_lost(struct manager *manager, const char *host, const struct i
     instance_host_nodes_lost(manager->instance, nodes);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_nodes_lost(manager->programs[i], host, nodes, why, first, AGENT_LOST_GRACE);
+    agent_keeper_retire(manager->keeper);
 }
 
 static void take_lost(struct manager *manager, uint32_t child, const struct frame *frame,
@@ -551,6 +555,7 @@ static void on_tree_empty(void *arg)
     if (manager->finished)
         return;
     manager->finished = true;
+    agent_keeper_shut(manager->keeper);
     instance_host_shut(manager->instance);
     end_descendants(manager);
     if (scratch_directory_epilog(manager->scratch) != EPILOG_OWED) /* it has no time for that */
@@ -597,6 +602,7 @@ static int agent_here(void *arg, int fd)
         viewer_disown(manager->viewers[i]);
     manager_control_disown(manager->control);
     saver_disown(manager->saver);
+    agent_keeper_disown(manager->keeper);
     instance_host_disown(manager->instance);
     tree_disown(manager->tree);
     return agent_run(&config, NULL);
@@ -630,20 +636,55 @@ static uint32_t on_instance_node(void *owner, const char *host, struct error *er
     return program_find_host(((struct manager *)owner)->programs[0], host, err);
 }
 
-static const struct instance_host_ops instance_ops = {on_instance_send, on_instance_node};
+static void on_instance_used(void *owner, size_t managers, double keep)
+{
+    agent_keeper_used(((struct manager *)owner)->keeper, managers, keep);
+}
+
+static const struct instance_host_ops instance_ops = {on_instance_send, on_instance_node,
+                                                      on_instance_used};
+
+static void keeper_on_idle(void *owner, double until)
+{
+    program_agents_idle(((struct manager *)owner)->programs[0], until);
+}
+
+static void keeper_on_over(void *owner)
+{
+    program_terminate(((struct manager *)owner)->programs[0], 0, 0);
+}
+
+/* Once there are agents and the loop. */
+static void open_keeper(struct manager *manager, const struct manager_config *from)
+{
+    const struct agent_keeper_config config = {.loop = manager->loop,
+                                               .host = manager->instance,
+                                               .listener = from->listener,
+                                               .withdraw = from->withdraw,
+                                               .withdraw_arg = from->withdraw_arg,
+                                               .seconds = manager->spec->keep_agents,
+                                               .idle = keeper_on_idle,
+                                               .over = keeper_on_over,
+                                               .owner = manager};
+    if (manager->spec->agents_only)
+        manager->keeper = agent_keeper_new(&config);
+}
 
 /* Its tasks are told of it, and so are its agents. Links to the agents of each program are descriptors; tasks have the limit
  * that the spec says. */
 static int open_instance(struct manager *manager, const struct manager_config *config,
                          struct error *err)
 {
-    if (config->broker || config->spec->initial_program)
+    bool keeps = config->spec->agents_only;
+    if (config->broker || config->spec->initial_program || keeps)
         descriptors_raise_limit();
-    if (!config->spec->initial_program || config->spec->dry_run)
+    if ((!config->spec->initial_program && !keeps) || config->spec->dry_run)
         return 0;
-    manager->instance = instance_host_new(config->program, config->scratch, err);
+    manager->instance = instance_host_new(keeps ? NULL : config->program, config->scratch, err);
     if (!manager->instance)
         return -1;
+    if (keeps)
+        return 0;
     spec_set_variable(manager->spec, BATCH_VARIABLE, instance_host_name(manager->instance));
     return 0;
 }
@@ -702,6 +743,7 @@ static void manager_close(struct manager *manager)
     tree_free(manager->tree);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_free(manager->programs[i]);
+    agent_keeper_free(manager->keeper);
     instance_host_free(manager->instance);
     manager_control_free(manager->control);
     saver_free(manager->saver);
@@ -771,6 +813,7 @@ int manager_run(const struct manager_config *config)
     manager.control = manager_control_new(&control);
     instance_host_attach(manager.instance, manager.loop, &instance_ops, &manager);
     watch_broker(&manager, config->broker);
+    open_keeper(&manager, config);
     if (opened == 0) {
         program_begin(manager.programs[0]);
     } else { /* nothing has begun that would have to end */

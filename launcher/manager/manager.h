@@ -25,6 +25,10 @@ struct manager_config {
         *instance; /* that this program runs in: of its agent on this machine; NULL: none */
     /* Of an instance, see instance_host_new(). */
     int (*program)(int frontend, int broker, struct scratch *scratch);
+    /* Of a program that only keeps agents, see agent_keeper.h. */
+    int listener;
+    void (*withdraw)(void *arg);
+    void *withdraw_arg;
 };
 
 /* Called in a forked process that has no loop yet. Returns the exit status of the process. */

@@ -147,6 +147,8 @@ const struct option option_table[] = {
      "of a host: to start (30s), later (10s)", option_set_duration, SPEC(start_timeout), 1},
     {"node-timeout", 0, NULL, "FSD", OPTION_REACH, OPTION_WHOLE, NULL, option_set_duration,
      SPEC(node_timeout), 1},
+    {"keep-agents", 0, NULL, "FSD", OPTION_REACH, OPTION_WHOLE,
+     "so long after this run, for others", option_set_member, SPEC(keep_agents)},
 
     {"spec", 0, NULL, "FILE", OPTION_OTHER, OPTION_WHOLE | OPTION_TYPED,
      "run a spec; show it as JSON", option_set_spec_file},
@@ -167,7 +169,6 @@ const struct option option_table[] = {
 
     LATER("env-file", 0, "-x VAR=VALUE"),
     LATER("exit-timeout", 0, NULL),
-    LATER("keep-agents", 0, NULL),
     LATER("progress", 0, "-v"),
     {NULL},
 };

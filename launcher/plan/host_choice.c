@@ -325,12 +325,12 @@ bool host_choice_can_spare_failed(const struct host_choice *choice)
 {
     const struct spec *spec = choice->spec;
     bool up = false;
-    if (resources_on(choice->resources) || spec_has_shape(spec) || choice->by_name ||
-        (!spec->nnodes && likely_cores(spec) == SIZE_MAX))
+    bool open = spec->nnodes || likely_cores(spec) != SIZE_MAX || spec->agents_only;
+    if (resources_on(choice->resources) || spec_has_shape(spec) || choice->by_name || !open)
         return false;
     for (uint32_t i = 0; i < host_count(choice->hosts); i++) {
         const struct host *host = host_at(choice->hosts, i);
-        if (host->failure && !host->unreached)
+        if (host->failure && !host->unreached && !spec->agents_only)
             return false;
         up |= host->topo || choice->spare[i];
     }

@@ -59,7 +59,7 @@ static int nursery_run(int socket, int (*child)(void *arg, const int *fds, size_
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return got < 0;
+            break;
         pid_t pid = fork();
         if (pid == 0) {
             signal(SIGCHLD, SIG_DFL);
@@ -69,6 +69,10 @@ static int nursery_run(int socket, int (*child)(void *arg, const int *fds, size_
         for (size_t i = 0; i < nfds; i++)
             close(fds[i]);
     }
+    close(socket);
+    while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR)
+        ;
+    return 0;
 }
 
 /* ---- the maker's side ---- */
@@ -153,15 +157,22 @@ void nursery_attach(struct nursery *nursery, struct ev_loop *loop)
     nursery->loop = loop;
 }
 
+void nursery_shut(struct nursery *nursery)
+{
+    if (nursery->loop)
+        ev_timer_stop(nursery->loop, &nursery->retry);
+    drop_requests(nursery);
+    if (nursery->fd >= 0)
+        close(nursery->fd);
+    nursery->fd = -1;
+}
+
 void nursery_free(struct nursery *nursery)
 {
     if (!nursery)
         return;
     siginfo_t info;
-    if (nursery->loop)
-        ev_timer_stop(nursery->loop, &nursery->retry);
-    drop_requests(nursery);
-    close(nursery->fd);
+    nursery_shut(nursery);
     /* It may be stopped. While it is a child of this process nobody else has its pid. */
     if (waitid(P_PID, (id_t)nursery->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
         kill(nursery->pid, SIGKILL);
@@ -175,7 +186,8 @@ void nursery_disown(struct nursery *nursery)
     if (!nursery)
         return;
     drop_requests(nursery);
-    close(nursery->fd);
+    if (nursery->fd >= 0)
+        close(nursery->fd);
 }
 
 pid_t nursery_pid(const struct nursery *nursery)

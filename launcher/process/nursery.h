@@ -2,8 +2,8 @@
  * nursery - a process that forks others on request, each with descriptors that were sent along.
  *
  * It is forked before its maker has threads, tasks or links, so what it forks later has none of these, and starts
- * at once: all that was read and loaded before is there. It ends with its maker; what it forked ends by
- * itself, when its descriptors close.
+ * at once: all that was read and loaded before is there. It ends when its maker has closed it, or is gone, and all that
+ * it forked has ended; what it forked ends by itself, when its descriptors close.
  */
 #ifndef LAUNCHER_PROCESS_NURSERY_H
 #define LAUNCHER_PROCESS_NURSERY_H
@@ -22,7 +22,8 @@ struct nursery;
 struct nursery *nursery_new(struct ev_loop *loop,
                             int (*child)(void *arg, const int *fds, size_t nfds), void *arg,
                             struct error *err);
-void nursery_free(struct nursery *nursery); /* its process ends. NULL is fine */
+void nursery_shut(struct nursery *nursery); /* nothing is asked of it any more */
+void nursery_free(struct nursery *nursery); /* its process is ended. NULL is fine */
 void nursery_disown(
     struct nursery *nursery); /* in a forked process: close this copy. NULL is fine */
 pid_t nursery_pid(const struct nursery *nursery);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity/sets/hostlist.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/ledger/completed.h"
@@ -51,6 +52,32 @@ static struct task_group *program_launch_group(void *owner, const struct task_gr
 static const struct time_limit_ops limit_ops;
 static const struct graceful_stop_ops stop_ops;
 
+static void limit_time(struct program *program)
+{
+    const struct rset *R = host_nodes(program_start_hosts(program->start))->R;
+    program->limit =
+        time_limit_new(program->loop, program->spec, R ? R->expiration : 0, &limit_ops, program);
+}
+
+/* Where agents are, which run nothing of this program. */
+static void log_agents(struct program *program)
+{
+    const struct host_table *hosts = program_start_hosts(program->start);
+    struct hostlist *up = hostlist_new();
+    for (uint32_t i = 0; i < host_count(hosts); i++)
+        if (host_at(hosts, i)->state == HOST_UP)
+            hostlist_append(up, host_names(hosts)[i]);
+    char *names = hostlist_encode(up);
+    program_log_event(program->log, "agents", json_pack("{s:s}", "hosts", names));
+    free(names);
+    hostlist_free(up);
+}
+
+void program_agents_idle(struct program *program, double until)
+{
+    program_log_agents_used(program->log, until);
+}
+
 static void program_launch(struct program *program)
 {
     struct resources *resources = program_start_resources(program->start);
@@ -61,6 +88,10 @@ static void program_launch(struct program *program)
     struct ledger_entry *entry = resources_entry(resources);
     double longest;
     program_start_tasks_run(program->start);
+    if (program->spec->agents_only) {
+        limit_time(program);
+        return;
+    }
     program_say(program, "program %s: %u task%s on %u node%s", entry_id(entry), layout->ntasks,
                 layout->ntasks > 1 ? "s" : "", layout->nnodes, layout->nnodes > 1 ? "s" : "");
     size_t locks = instance_locks(instance, &longest);
@@ -78,9 +109,7 @@ static void program_launch(struct program *program)
     program->input_nodes =
         launch_input_nodes(program->spec, task_group_map(group), task_group_tree_nodes(group),
                            task_group_nnodes(group));
-    const struct rset *R = host_nodes(hosts)->R;
-    program->limit =
-        time_limit_new(program->loop, program->spec, R ? R->expiration : 0, &limit_ops, program);
+    limit_time(program);
     program->stop =
         graceful_stop_new(program->loop, program->tree, program->groups, host_count(hosts),
                           program->spec->stop_grace, &stop_ops, program);
@@ -132,7 +161,9 @@ static void log_transition(struct program *program, enum program_event event,
 {
     const char *name = program_event_name(event);
     json_t *context = NULL;
-    if (change.action == PROGRAM_LAUNCH) {
+    if (change.action == PROGRAM_LAUNCH && program->spec->agents_only) {
+        log_agents(program);
+    } else if (change.action == PROGRAM_LAUNCH) {
         const struct layout *layout = plan_layout(program_start_plan(program->start));
         program_log_event(program->log, "alloc",
                           json_pack("{s:I, s:I}", "ntasks", (json_int_t)layout->ntasks, "nnodes",
@@ -162,10 +193,16 @@ void program_event(struct program *program, enum program_event event, double gra
         program_start_begin(program->start);
     else if (change.action == PROGRAM_LAUNCH)
         program_launch(program);
-    else if (change.action == PROGRAM_END_TASKS)
+    else if (change.action == PROGRAM_END_TASKS && !program->spec->agents_only)
         program_end_tasks(program, grace);
     else if (change.action == PROGRAM_FINISH)
         program_finish(program);
+    if (program->spec->agents_only && change.action == PROGRAM_LAUNCH)
+        program_event(program, PROGRAM_STARTED, 0);
+    else if (program->spec->agents_only && change.action == PROGRAM_END_TASKS) {
+        program->terminated = true; /* others' tasks are others' affair */
+        program_event(program, PROGRAM_OVER, 0);
+    }
     if (event == PROGRAM_STARTED && program->state == PROGRAM_RUNNING)
         program->ops->runs(program->owner);
 }
@@ -258,7 +295,10 @@ static void stop_program(struct program *program, int number, const char *sender
 void program_signal(struct program *program, int number, const char *sender)
 {
     struct frame frame = {.type = FRAME_SIGNAL, .flags = (uint16_t)number};
-    if (program_is_live(program)) {
+    if (program_is_live(program) && program->spec->agents_only) {
+        if (ends_start(number))
+            program_terminate(program, 0, number);
+    } else if (program_is_live(program)) {
         if (signal_asks_for_end(number))
             stop_program(program, number, sender);
         else

@@ -76,6 +76,10 @@ void program_signal(struct program *program, int number, const char *sender);
 /* ... and the end, within so many seconds, and by signal `number` if it is not 0. */
 void program_terminate(struct program *program, double grace, int number);
 
+/* Of one without tasks (spec->agents_only), which runs: nobody uses its agents, and they are kept until then (seconds of
+ * the epoch); 0: somebody does. */
+void program_agents_idle(struct program *program, double until);
+
 /* ---- program_input.c: stdin ---- */
 
 /* For the tasks that read it, or those that were chosen. */

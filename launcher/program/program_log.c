@@ -107,6 +107,17 @@ static bool log_is_full(struct program_log *log)
     return log->full;
 }
 
+void program_log_agents_used(struct program_log *log, double until)
+{
+    if (!log->events || log_is_full(log))
+        return;
+    if (until > 0)
+        program_log_event(log, "idle", json_pack("{s:f}", "until", until));
+    else
+        program_log_event(log, "used", NULL);
+    program_log_write(log);
+}
+
 /* ---- tasks start ---- */
 
 void program_log_launch(struct program_log *log, uint32_t number, const json_t *launch,

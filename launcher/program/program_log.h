@@ -31,6 +31,9 @@ void program_log_attach(struct program_log *log, struct ledger_entry *entry,
 void program_log_event(struct program_log *log, const char *name, json_t *context);
 void program_log_write(struct program_log *log);
 
+/* Of a program that keeps agents: "idle" until then (seconds of the epoch), or with 0 "used". Written at once. */
+void program_log_agents_used(struct program_log *log, double until);
+
 /* ---- tasks ---- */
 
 /* A group is about to be launched: "launch". `launch` is FRAME_LAUNCH's JSON; all is borrowed. */

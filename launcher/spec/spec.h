@@ -145,10 +145,13 @@ struct spec {
     char *memory_kinds;  /* that MPI is asked for, "system,cuda:device"; NULL: none */
 
     /* reaching the nodes */
-    char *bootstrap; /* "auto", "local", "ssh", "slurm", or a command template */
-    char *ssh;       /* words of the ssh command, "ssh" */
-    uint32_t fanout; /* 32 */
-    char *agent;     /* path of tpagent on the nodes, or NULL: as installed */
+    char *bootstrap;    /* "auto", "local", "ssh", "slurm", or a command template */
+    char *ssh;          /* words of the ssh command, "ssh" */
+    uint32_t fanout;    /* 32 */
+    char *agent;        /* path of tpagent on the nodes, or NULL: as installed */
+    double keep_agents; /* seconds that agents are kept after the run, for others; 0: not */
+    /* Of no JSON: there are no tasks, but agents that runs are lent until none was for keep_agents. */
+    bool agents_only;
     int verbose;
 
     /* what tasks inherit from the caller, before the parts' own changes */

@@ -2,11 +2,14 @@
  * option's text means and what is freed all follow from the row. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/mem.h"
 #include "base/string_list.h"
+#include "base/text.h"
 #include "launcher/process/terminal_modes.h"
 #include "launcher/spec/field.h"
 #include "launcher/spec/field_words.h"
@@ -403,6 +406,38 @@ static int set_hook_timeout(void *base, const struct field *field, const json_t 
 
 static const struct field_type hook_timeout_type = {get_hook_timeout, set_hook_timeout, NULL, NULL};
 
+/* A time that ends. 0 is not written. */
+static int read_keep_agents(void *base, const struct field *field, const char *text,
+                            struct error *err)
+{
+    struct spec *spec = base;
+    double seconds;
+    (void)field;
+    if (duration_decode(text, &seconds, err) < 0)
+        return -1;
+    if (isinf(seconds))
+        return error_set(err, "%s: agents are kept for a time that ends, such as 5m",
+                         excerpt(text, strlen(text)).text);
+    spec->keep_agents = seconds;
+    return 0;
+}
+
+static int set_keep_agents(void *base, const struct field *field, const json_t *value,
+                           struct error *err)
+{
+    if (!json_is_string(value))
+        return field_wants("a duration such as \"5m\"", value, err);
+    return read_keep_agents(base, field, json_string_value(value), err);
+}
+
+static json_t *get_keep_agents(const void *base, const struct field *field)
+{
+    return ((const struct spec *)base)->keep_agents > 0 ? field_duration.get(base, field) : NULL;
+}
+
+static const struct field_type keep_agents_type = {get_keep_agents, set_keep_agents,
+                                                   read_keep_agents, NULL};
+
 /* They are written with the program's context alone. */
 static json_t *get_origins(const void *base, const struct field *field)
 {
@@ -499,6 +534,7 @@ static const struct field spec_fields[] = {
     {"ssh", &field_text, SPEC(ssh)},
     {"fanout", &field_number, SPEC(fanout)},
     {"agent", &field_text, SPEC(agent)},
+    {"keep_agents", &keep_agents_type, SPEC(keep_agents)},
     {"verbose", &field_number, SPEC(verbose), .max = INT_MAX},
     {"environment", &field_list, SPEC(environment), .check = check_variable},
     {"screen_machine", &field_text, SPEC(screen_machine)},

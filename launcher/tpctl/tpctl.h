@@ -94,5 +94,7 @@ char *tpctl_command_text(const json_t *command);
 char *tpctl_duration_text(double seconds);
 char *
 tpctl_time_text(double seconds); /* of the epoch, in the local zone; "-" for 0; caller frees */
+/* Until when agents are kept, of a program that does nothing else; NULL: it has tasks, or is over. Caller frees. */
+char *tpctl_kept_text(const struct program_record *record);
 
 #endif

@@ -200,7 +200,8 @@ static void print_text(struct method_call *call, const struct found_program *pro
                      tpctl_time_text(record->t_end),
                      mem_format("%u on %u node%s", record->ntasks, record->nnodes,
                                 record->nnodes == 1 ? "" : "s"),
-                     tpctl_line_text(program, record)};
+                     tpctl_line_text(program, record),
+                     tpctl_kept_text(record)};
     bool over = record->state == RECORD_COMPLETE;
     print_line(call, "program", found_program_id(program));
     print_line(call, "instance", *identity ? identity : found_program_instance(program));
@@ -210,6 +211,8 @@ static void print_text(struct method_call *call, const struct found_program *pro
     print_line(call, "command", texts[0]);
     if (record->ntasks)
         print_line(call, "tasks", texts[4]);
+    print_line(call, "agents", record->agents);
+    print_line(call, "kept", texts[6]);
     print_line(call, "new", texts[1]);
     if (record->t_start > 0)
         print_line(call, "started", texts[2]);

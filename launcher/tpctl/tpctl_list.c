@@ -56,8 +56,11 @@ static void list_line(struct method_call *call, const struct found_program *prog
             status, record->ntasks, record->nnodes, time);
     if (with_instance)
         fprintf(call->out, "%s ", found_program_instance(program));
-    fprintf(call->out, "%s%s%s%s\n", command, waits ? "  (waits for " : "", waits ? waits : "",
-            waits ? ")" : "");
+    char *kept = tpctl_kept_text(record);
+    fprintf(call->out, "%s%s%s%s%s%s%s\n", command, waits ? "  (waits for " : "",
+            waits ? waits : "", waits ? ")" : "", kept ? "  (" : "", kept ? kept : "",
+            kept ? ")" : "");
+    free(kept);
     free(waits);
     free(command);
     free(time);

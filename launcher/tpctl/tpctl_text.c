@@ -81,3 +81,14 @@ char *tpctl_time_text(double seconds)
         return mem_copy_text("-");
     return mem_copy_text(text);
 }
+
+char *tpctl_kept_text(const struct program_record *record)
+{
+    if (!record->agents || record->state == RECORD_COMPLETE)
+        return NULL;
+    char *time = tpctl_time_text(record->idle_until);
+    char *text = record->idle_until > 0 ? mem_format("not in use, kept until %s", time)
+                                        : mem_copy_text("in use");
+    free(time);
+    return text;
+}

@@ -2,9 +2,11 @@
 #include "launcher/tree/agent_broker.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/duration.h"
 #include "launcher/process/descriptor_message.h"
 
 int agent_broker_ask(int broker, const char *host, int link, int words, struct error *err)
@@ -14,6 +16,14 @@ int agent_broker_ask(int broker, const char *host, int link, int words, struct e
     if (descriptor_message_send(broker, host, strlen(host), (const int[]){link, words}, 2) < 0)
         return error_set(err, "the manager of the instance cannot be asked: %s", strerror(errno));
     return 0;
+}
+
+int agent_broker_keep(int broker, double seconds, struct error *err)
+{
+    char *text = duration_encode(seconds);
+    int rc = descriptor_message_send(broker, text, strlen(text), NULL, 0);
+    free(text);
+    return rc < 0 ? error_set(err, "cannot ask for agents that are kept: %s", strerror(errno)) : 0;
 }
 
 int agent_broker_take(int broker, struct agent_wish *wish)
@@ -34,5 +44,10 @@ int agent_broker_take(int broker, struct agent_wish *wish)
     }
     for (size_t i = 0; i < nfds; i++)
         close(fds[i]);
+    wish->link = wish->words = -1;
+    if (got > 0)
+        wish->host[got] = '\0';
+    if (got > 0 && !nfds && duration_decode(wish->host, &wish->keep, NULL) == 0)
+        return 1;
     return got > 0 ? 0 : -1;
 }

@@ -324,8 +324,8 @@ static void child_start_here(struct child *child, int pair[2])
                    errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : "");
 }
 
-/* An agent of the instance that this program runs in. */
-static void child_start_lent(struct child *child, const char *login, int end)
+/* By an agent of the instance that this program runs in, or by one that is kept. */
+static void child_start_lent(struct child *child, int end)
 {
     struct error err = ERROR_INIT;
     int words[2];
@@ -334,7 +334,7 @@ static void child_start_lent(struct child *child, const char *login, int end)
         buf_printf(&child->words, "cannot make a pipe: %s", strerror(errno));
         return;
     }
-    if (agent_broker_ask(child->owner->boot->broker, login, end, words[1], &err) < 0)
+    if (agent_broker_ask(child->owner->boot->broker, child->host, end, words[1], &err) < 0)
         buf_add_text(&child->words, error_text(&err));
     error_clear(&err);
     close(words[1]);
@@ -417,7 +417,7 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
     if (target->here)
         child_start_here(child, pair);
     else if (owner->boot->broker)
-        child_start_lent(child, target->login, pair[1]);
+        child_start_lent(child, pair[1]);
     else
         child_start_command(child, target->login, pair[1]);
     close(pair[1]);

@@ -79,7 +79,7 @@ processes() {
 # know_files: what is on the hosts of a cluster of 4 once an instance was used; files_clean: nothing
 # has come since. Looked at are the hosts' own file systems; names of instances are of no interest.
 HOSTS="head node0 node1 node2 node3"
-INSTANCE='/\(register\|this-machine\|node\|hosts\)[^/]*\(/\(identity\|programs\(/\.spare-.*\)\?\|lock\|id\|claims\|\.claims\.new\|alive\|turn\|names\)\)\?$'
+INSTANCE='/\(agents$\|\(register\|this-machine\|node\|hosts\)[^/]*\(/\(identity\|programs\(/\.spare-.*\)\?\|lock\|id\|claims\|\.claims\.new\|alive\|turn\|names\)\)\?$\)'
 files() { # HOST
     on "$1" find /tmp /var/tmp /dev/shm /run -xdev -mindepth 1 | grep -v "$INSTANCE" | sort
 }
