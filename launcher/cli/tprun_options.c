@@ -9,6 +9,7 @@
 
 #include "affinity/layout/layout.h"
 #include "affinity/policy/rankfile.h"
+#include "base/buf.h"
 #include "base/duration.h"
 #include "base/mem.h"
 #include "base/string_list.h"
@@ -370,6 +371,36 @@ static char **options_read_script(struct command *typed, struct options_before *
     return words;
 }
 
+static void add_inside(struct buf *text, const struct command_part *from, const struct spec *spec)
+{
+    for (size_t i = 0; i < from->noptions; i++) {
+        const struct command_option *given = &from->options[i];
+        bool is_path = given->option->apply == option_set_mpi; /* perhaps relative to here */
+        const char *value = is_path ? spec->mpi : given->value;
+        if (!(given->option->flags & OPTION_INSIDE))
+            continue;
+        buf_printf(text, "%s'--%s%s", text->len ? " " : "", given->option->name, value ? "=" : "");
+        for (const char *at = value ? value : ""; *at; at++)
+            buf_add_text(text, *at == '\'' ? "'\\''" : (const char[]){*at, '\0'});
+        buf_add_char(text, '\'');
+    }
+}
+
+/* What was said for this instance, and not for any run of this user, holds for programs inside. */
+static void hand_down(const struct options_layer *typed, const struct options_before *before,
+                      const struct spec *spec)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = before->defaults.ndefaults; i < before->count; i++)
+        add_inside(&text, &before->layers[i].command.parts[0], spec);
+    add_inside(&text, &typed->command.parts[0], spec);
+    if (text.len)
+        setenv(OPTION_INSIDE_VARIABLE, buf_text(&text), 1);
+    else
+        unsetenv(OPTION_INSIDE_VARIABLE);
+    buf_free(&text);
+}
+
 /* The words of a script stay with the caller. */
 static int options_read_before(struct options_before *before, struct command *script, char ***words,
                                struct error *err)
@@ -410,6 +441,8 @@ static int parse_words(char *const *words, enum words_kind kind, struct spec *sp
                      : options_fill(&typed, &before, kind, spec, err);
     else if (action == 0)
         action = typed.command.action;
+    if (action == OPTIONS_RUN && script)
+        hand_down(&typed, &before, spec);
     if (action < 0 && err)
         err->kind = ERROR_USAGE;
     command_free(&typed.command);

@@ -15,6 +15,7 @@ static const struct env_rule {
 } env_rules[] = {
     /* What the user set for every tprun that comes, also those started by tasks. */
     {"TPRUN_BATCH", true},
+    {"TPRUN_BATCH_OPTIONS", true},
     {"TPRUN_CONFIG", true},
     {"TPRUN_KEEP", true},
     {"TPRUN_OPTIONS", true},

@@ -25,14 +25,15 @@ enum option_group {
 };
 
 enum {
-    OPTION_WHOLE = 1,   /* of the whole program, not of a part: before the first program only */
-    OPTION_LATER = 2,   /* the name is taken, this version does not offer it */
-    OPTION_TYPED = 4,   /* only on the command line itself, not among the defaults */
-    OPTION_DASH = 8,    /* also written with one dash, as other launchers' users do */
-    OPTION_SOURCE = 16, /* names the nodes: one such option stands in place of the others */
-    OPTION_STOPS = 32,  /* nothing behind it is looked at; `detail` is the action */
-    OPTION_MAYBE = 128, /* its value may be left out; it stands behind "=" */
-    OPTION_TOPIC = 64   /* a topic of help_topic() may follow, which says the action */
+    OPTION_WHOLE = 1,    /* of the whole program, not of a part: before the first program only */
+    OPTION_LATER = 2,    /* the name is taken, this version does not offer it */
+    OPTION_TYPED = 4,    /* only on the command line itself, not among the defaults */
+    OPTION_DASH = 8,     /* also written with one dash, as other launchers' users do */
+    OPTION_SOURCE = 16,  /* names the nodes: one such option stands in place of the others */
+    OPTION_STOPS = 32,   /* nothing behind it is looked at; `detail` is the action */
+    OPTION_MAYBE = 128,  /* its value may be left out; it stands behind "=" */
+    OPTION_INSIDE = 256, /* of tpbatch: it holds for programs inside, too */
+    OPTION_TOPIC = 64    /* a topic of help_topic() may follow, which says the action */
 };
 
 /* What a command line asks for. */

@@ -138,6 +138,10 @@ int option_defaults_read(struct option_defaults *defaults, struct error *err)
     free(user);
     if (rc == 0 && options)
         rc = option_defaults_add(defaults, mem_copy_text("TPRUN_OPTIONS"), options, err);
+    defaults->ndefaults = defaults->count;
+    const char *batch = getenv("TPRUN_BATCH"), *inside = getenv(OPTION_INSIDE_VARIABLE);
+    if (rc == 0 && batch && *batch && inside)
+        rc = option_defaults_add(defaults, mem_copy_text("tpbatch of this instance"), inside, err);
     return rc;
 }
 

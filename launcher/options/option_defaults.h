@@ -5,6 +5,7 @@
  *     SYSCONFDIR/tprun.conf
  *     $XDG_CONFIG_HOME/tprun/tprun.conf, else ~/.config/tprun/tprun.conf
  *     $TPRUN_OPTIONS
+ *     in an instance, what tpbatch was given that holds for programs inside, too (OPTION_INSIDE)
  *
  * later ones win. $TPRUN_CONFIG lists files, with colons between them, that are read in place of these two.
  * A line of a file holds options as the command line has them; one that begins with # is a comment. A file
@@ -27,7 +28,11 @@ struct option_default {
 struct option_defaults {
     struct option_default *lines; /* in the order in which they are applied */
     size_t count;
+    size_t ndefaults; /* the first of them that are of files and of TPRUN_OPTIONS */
 };
+
+/* In tasks of an instance: what tpbatch hands down, as TPRUN_OPTIONS has options. It counts where TPRUN_BATCH is set. */
+#define OPTION_INSIDE_VARIABLE "TPRUN_BATCH_OPTIONS"
 
 /* 0, or -1 with a sentence. option_defaults_clear() either way. */
 int option_defaults_read(struct option_defaults *defaults, struct error *err);

@@ -11,8 +11,10 @@ json_t *program_request_to_json(const struct spec *spec, const struct stage_list
     json_t *files = request_files_read(spec, err);
     if (!files)
         return NULL;
-    json_t *value = instance_request_new();
-    json_object_set_new(value, "spec", spec_to_json(spec));
+    json_t *value = instance_request_new(), *asked = spec_to_json(spec);
+    if (spec->origins)
+        json_object_set(asked, "origins", spec->origins);
+    json_object_set_new(value, "spec", asked);
     json_object_set_new(value, "files", files);
     json_object_set_new(value, "stage", stage_list_to_json(list ? list : &none));
     return value;

@@ -88,6 +88,15 @@ task"
     has_line "$output" "*./s, line 2*"
 }
 
+@test "without a script it is a shell, with a terminal where tpbatch has one" {
+    script shell <<<'if tty >/dev/null; then echo terminal; else echo none; fi; cat'
+    SHELL=$PWD/shell run_tpbatch -0 -n 1 <<<'typed'
+    equal "$output" "none
+typed"
+    command script -qec "env SHELL=$PWD/shell $BATCH -n 1" typescript <<<'' >/dev/null
+    grep -q '^terminal' typescript
+}
+
 @test "a dry run starts nothing" {
     script s -n 1 <<<'touch started'
     run_tpbatch -0 --dry-run ./s
@@ -221,6 +230,135 @@ there
     run_tpbatch -0 ./s
     equal "$(grep -c "^[01] $HOST" <<<"$output")" 3
     equal "$(grep -c '^6$' <<<"$output")" 2
+}
+
+# ---- what is inherited ----
+
+@test "what the script has, programs inside have, and their tasks; each may say otherwise" {
+    mkdir there
+    script s <<-'END'
+	SHOW='echo "$A $(ulimit -Sn) $(umask) ${PWD##*/}"'
+	sh -c "$SHOW"
+	"$TPRUN" sh -c "$SHOW"
+	"$TPRUN" "$TPRUN" sh -c "$SHOW"
+	"$TPRUN" --env A=task --rlimit nofile=600 --umask 077 --chdir / sh -c "$SHOW"
+	"$BATCH" --env A=inner "$TPRUN" sh -c "$SHOW"
+	END
+    export BATCH
+    run_tpbatch -0 -n all --env A=script --rlimit nofile=700 --umask 027 --chdir "$PWD/there" "$PWD/s"
+    equal "$output" "script 700 0027 there
+script 700 0027 there
+script 700 0027 there
+task 600 0077 
+inner 700 0027 there"
+}
+
+@test "options of tpbatch on how programs end hold inside, behind what is said there, and --why says so" {
+    script s -n all --on-failure continue <<-'END'
+	why() { # ID
+	    for key in on-failure kill-grace node-timeout bind-to; do "$TPCTL" info --why $key "$1"; done
+	    "$TPCTL" terminate "$1"
+	}
+	HOLD='exec sleep 1000'
+	why "$("$TPRUN" -d sh -c "$HOLD")"
+	echo inner
+	"$BATCH" --kill-grace "2s" ./inner
+	END
+    script inner <<'END'
+"$TPRUN" --oversubscribe -n 2 sh -c '[ "$TPRUN_RANK" = 1 ] || exit 3; sleep 0.5; echo "goes on"'
+echo "status $?"
+"$TPRUN" --on-failure kill --oversubscribe -n 2 sh -c '[ "$TPRUN_RANK" = 1 ] || exit 3; sleep 10; echo "goes on"'
+echo "status $?"
+id=$("$TPRUN" -d --on-failure kill sh -c 'exec sleep 1000')
+"$TPCTL" info --why on-failure "$id"
+"$TPCTL" info --why kill-grace "$id"
+END
+    export TPCTL BATCH
+    run_tpbatch -0 --kill-grace 7s --bind-to none ./s
+    equal "$output" "--on-failure continue    tpbatch of this instance
+--kill-grace 7s    tpbatch of this instance
+--node-timeout was not given: the default
+--bind-to was not given: the default
+inner
+goes on
+status 3
+status 3
+--on-failure continue    tpbatch of this instance
+--on-failure kill    command line
+--kill-grace 7s    tpbatch of this instance
+--kill-grace 2s    tpbatch of this instance"
+}
+
+@test "what is handed down keeps its quotes, and a variable alone is none" {
+    mkdir "it's"
+    cc -shared -Wl,-soname,libmpi_abi.so.1 -o "it's/libmpi_abi.so.1" -x c - <<<'int MPI_Init;'
+    script s <<<'"$TPRUN" -d sleep 1000 >id; "$TPCTL" info --why mpi "$(cat id)"; cd /; "$TPRUN" --print-spec true | grep mpi'
+    export TPCTL
+    run_tpbatch -0 -n all --mpi "./it's" ./s
+    equal "$output" "--mpi $PWD/it's    tpbatch of this instance
+ \"mpi\": \"$PWD/it's\",
+ \"mpi_is_default\": true,"
+    TPRUN_BATCH_OPTIONS=--nonsense run -0 tprun true
+}
+
+# ---- what contains it, and what is around it ----
+
+# The processors that the kernel lets a process use, of one that asks for all of them.
+WIDEN='taskset -pc 0-1023 $$ >/dev/null 2>&1; exec "$PROGRAMS/where"'
+@test "programs that bind nothing stay within the mask that tpbatch was started with" {
+    need_cores 2
+    script s -n all <<-'END'
+	"$TPRUN" --bind-to none "$PROGRAMS/where"
+	"$TPRUN" --overlap --bind-to none "$PROGRAMS/where"
+	"$TPRUN" --no-wait -n 2 true 2>/dev/null || echo "not two"
+	"$BATCH" "$TPRUN" --bind-to none "$PROGRAMS/where"
+	END
+    export BATCH
+    run -0 --separate-stderr taskset -c 1 timeout 60 "$BATCH" ./s
+    equal "$output" "0 $HOST 1
+0 $HOST 1
+not two
+0 $HOST 1"
+}
+
+@test "programs that bind nothing cannot leave the cores of the instance where the kernel can keep them" {
+    need_cores 2
+    script s -n 1 --bind-to core <<-'END'
+	"$TPRUN" -v --bind-to none sh -c "$WIDEN" 2>said
+	"$BATCH" "$TPRUN" --bind-to none sh -c "$WIDEN"
+	END
+    export WIDEN BATCH
+    run_tpbatch -0 ./s
+    cat said
+    grep -q ', kept to processors' said || skip "no cpuset controller for new cgroups"
+    equal "$(sort -u <<<"$output" | wc -l)" 1
+    has_line "$output" "0 $HOST [0-9]*"
+    run -1 grep '[,-]' <<<"${output##* }"
+}
+
+@test "--parent climbs from a task to its program, to the inner instance, and to the outer one" {
+    script s -n all <<-'END'
+	echo "outer $("$TPCTL" current)"
+	"$BATCH" ./inner
+	END
+    script inner <<-'END'
+	echo "inner $("$TPCTL" current)"
+	"$TPCTL" --parent current
+	"$TPRUN" sh -c 'for up in "" "--parent" "--parent --parent"; do "$TPCTL" $up current; done; "$TPCTL" --parent --parent info @ | grep ^state'
+	"$TPCTL" --parent list | grep -c ' running '
+	END
+    export TPCTL BATCH
+    run_tpbatch -0 ./s
+    local outer inner
+    outer=$(sed -n 's/^outer //p' <<<"$output")
+    inner=$(sed -n 's/^inner //p' <<<"$output")
+    [ "$outer" -lt "$inner" ]
+    equal "$(sed '1,2d' <<<"$output")" "$outer
+$((inner + 1))
+$inner
+$outer
+state      running
+2"
 }
 
 # ---- input and output ----
