@@ -314,7 +314,8 @@ static bool wants_gpus(const struct spec *spec)
 {
     for (size_t i = 0; i < spec->nparts; i++) {
         struct layout_part part = spec_part_layout(&spec->parts[i]);
-        if (spec->parts[i].shape || layout_part_uses_gpus(&part))
+        bool whole = spec->initial_program && spec->parts[i].fill;
+        if (whole || spec->parts[i].shape || layout_part_uses_gpus(&part))
             return true;
     }
     return false;

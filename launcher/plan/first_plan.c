@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "affinity/resource/scheduling.h"
+#include "affinity/sets/host_index.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/spec/spec_build.h"
@@ -173,13 +174,39 @@ static int check_input(const struct spec *spec, uint32_t ntasks, struct error *e
     return result;
 }
 
+/* The same cores, and all GPUs of their hosts that are free: an instance on whole nodes has these, too. Takes the set. */
+static struct rset *with_gpus(const struct first_plan *first, struct rset *claim)
+{
+    struct rset *all = rset_new();
+    struct host_index *index = rset_host_index(claim);
+    struct idset **gpus = mem_array(claim->nnodes + 1, sizeof(*gpus));
+    for (uint32_t i = 0; i < host_count(first->hosts); i++) {
+        size_t at = host_index_find(index, host_names(first->hosts)[i]);
+        /* of a host that cannot tell which it may use it has none */
+        if (at != HOST_INDEX_NONE)
+            resources_free_gpus(first->resources, i, &gpus[at], NULL);
+    }
+    for (size_t i = 0; i < claim->nnodes; i++) {
+        const struct rset_node *node = &claim->nodes[i];
+        rset_append(all, node->rank, node->host, node->children->cores, gpus[i]);
+        idset_free(gpus[i]);
+    }
+    free(gpus);
+    host_index_free(index);
+    rset_free(claim);
+    return all;
+}
+
 /* All that the shapes were given, or that --on says; else what the layout uses. Caller frees. */
 static struct rset *make_claim(const struct first_plan *first, const struct plan *plan)
 {
     const struct rset *on = resources_on(first->resources), *R = host_nodes(first->hosts)->R;
     if (first->shapes)
         return rset_copy(shape_allocation_R(first->shapes));
+    const struct spec_part *part = &first->spec->parts[0];
     struct rset *claim = on ? rset_copy(on) : plan_used(plan);
+    if (first->spec->initial_program && part->fill && !part->gpus_per_task && !on)
+        claim = with_gpus(first, claim);
     if (R)
         scheduling_describe(claim, R);
     return claim;

@@ -383,3 +383,21 @@ END
     equal "$(sort <<<"$output")" "$(printf 'node0\nnode1')"
     equal "$(wc -l <calls)" 4
 }
+
+@test "tpbatch needs no options in a job: its programs start no further agents" {
+    local system job
+    mkdir bin
+    ln -s "$TPRUN" bin/tpbatch
+    printf '#!/bin/sh\nuname -n\nfor i in 1 2; do "$TPRUN" -N 2 -n 2 sh -c '\''echo "task $(uname -n)"'\''; done\nexit 5\n' >s
+    chmod +x s
+    for system in $SYSTEMS; do
+        rm -f calls
+        "${system%:*}_job"
+        run -5 --separate-stderr "$CLUSTER" exec head env "${job[@]}" STANDIN_LOG="$STANDIN_LOG" TPRUN="$TPRUN" \
+            timeout --foreground -k 5 60 bin/tpbatch --ssh "$PWD/no-ssh" ./s
+        echo "$system: $output"
+        echo "$stderr"
+        equal "$(sort <<<"$output")" "$(printf 'node0\ntask node0\ntask node0\ntask node1\ntask node1')"
+        equal "$(cut -d' ' -f 1,2 calls)" "$(printf "head ${system#*:}\nhead ${system#*:}")"
+    done
+}
