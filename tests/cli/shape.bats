@@ -143,6 +143,8 @@ write_own_R() {
 @test "a malformed shape, or one that no pool could honour, is refused before R is read" {
     run -2 tprun --shape 'slot=2/core=' --hosts nowhere true
     [[ "$output" == "tprun: --shape: "* ]]
+    run -2 tprun --shape 'slot/gpu' --hosts nowhere true
+    [[ "$output" == "tprun: --shape: a task runs on a core, and there is none in this slot; "* ]]
     run -2 tprun --shape 'slot/node=2/core' --hosts nowhere true
     [[ "$output" == "tprun: --shape: "* ]]
 }
