@@ -106,9 +106,11 @@ void bind_rest(struct layout_build *build)
     if (!any)
         return;
     uint32_t nclasses = build->classes->nclasses, nnodes = build->request->nnodes;
-    struct rest rest = {mem_array(nclasses, sizeof(uint32_t)),
-                        mem_array(TOPO_MAX_PUS, sizeof(bool)),
-                        mem_array(TOPO_MAX_PUS, sizeof(struct rows))};
+    uint32_t nrows = 1; /* of the largest node */
+    for (uint32_t i = 0; i < nclasses; i++)
+        nrows = build->classes->classes[i].nrows > nrows ? build->classes->classes[i].nrows : nrows;
+    struct rest rest = {mem_array(nclasses, sizeof(uint32_t)), mem_array(nrows, sizeof(bool)),
+                        mem_array(nrows, sizeof(struct rows))};
     memset(rest.unbound, 0xff, nclasses * sizeof(uint32_t));
     uint32_t *at = mem_array(nnodes + 1ul, sizeof(*at));
     /* The ranks of each node, ascending: those of node i are at ranks[at[i]] to ranks[at[i + 1]]. */
