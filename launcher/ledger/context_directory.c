@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -20,8 +21,11 @@
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
 
-#define CONTEXT_SPARES 16 /* directories kept */
+#define CONTEXT_SPARES 16 /* directories kept in any case, */
+#define CONTEXT_MORE 1008 /* and where so many programs were there at once within CONTEXT_AGE, */
+#define CONTEXT_PROBES 4  /* each in one of so many places */
 #define CONTEXT_NAME 48
+#define CONTEXT_SPARE ".spare-"
 #define CONTEXT_AGE                                                                                \
     60 /* seconds after which what somebody was removing is left to anybody, without locks */
 
@@ -34,12 +38,24 @@ static const struct {
                      {ENTRY_EVENTS, PRIVATE_DIRECTORY_DRAFT(ENTRY_EVENTS)}};
 enum { CONTEXT_DRAFTS = sizeof(context_files) / sizeof(context_files[0]) };
 
+/* Names of spare directories in the order in which a program looks at them: numbers that follow each other have places
+ * that do. False: there are no more. */
+static bool context_spare(const char *id, int nth, char spare[CONTEXT_NAME])
+{
+    unsigned long long place = (unsigned long long)nth;
+    if (nth >= CONTEXT_SPARES + CONTEXT_PROBES)
+        return false;
+    if (nth >= CONTEXT_SPARES)
+        place = CONTEXT_SPARES + (strtoull(id, NULL, 10) + place) % CONTEXT_MORE;
+    snprintf(spare, CONTEXT_NAME, CONTEXT_SPARE "%llu", place);
+    return true;
+}
+
 int ledger_make_context(struct instance *instance, const char *id)
 {
     int dir = instance->programs;
     char spare[CONTEXT_NAME];
-    for (int i = 0; i < CONTEXT_SPARES; i++) {
-        snprintf(spare, sizeof(spare), ".spare-%d", i);
+    for (int i = 0; context_spare(id, i, spare); i++) {
         if (renameat2(dir, spare, dir, id, RENAME_NOREPLACE) == 0)
             return 0;
         if (errno == EEXIST)
@@ -123,8 +139,7 @@ void ledger_remove_context(struct instance *instance, const char *id)
     bool has_output, kept = mine_now && context_keep(instance, id, mine, &has_output);
     /* Who saves output may still have it open, to say that the manager is gone. */
     bool clean = kept && !has_output && context_clean(instance, mine);
-    for (int i = 0; clean && i < CONTEXT_SPARES; i++) {
-        snprintf(spare, sizeof(spare), ".spare-%d", i);
+    for (int i = 0; clean && context_spare(id, i, spare); i++) {
         if (renameat2(dir, mine, dir, spare, RENAME_NOREPLACE) == 0)
             kept = clean = false;
     }
@@ -146,6 +161,20 @@ static void context_tell(const struct instance *instance, const char *id,
     error_clear(&why);
 }
 
+/* One of those beyond the first, where it was not used for a while. It is taken away first: a program may take it. */
+static void context_drop_spare(int dir, const char *name)
+{
+    struct stat st;
+    char mine[CONTEXT_NAME];
+    size_t len = strlen(CONTEXT_SPARE);
+    snprintf(mine, sizeof(mine), CONTEXT_ENDING "%.16s", name + 1);
+    if (strncmp(name, CONTEXT_SPARE, len) == 0 && strtoul(name + len, NULL, 10) >= CONTEXT_SPARES &&
+        fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        st.st_ctime + CONTEXT_AGE < time(NULL) &&
+        renameat2(dir, name, dir, mine, RENAME_NOREPLACE) == 0)
+        directory_remove(dir, mine);
+}
+
 bool ledger_finish_contexts(struct instance *instance,
                             void (*stays)(void *arg, const char *id, const struct error *why),
                             void *arg)
@@ -157,6 +186,7 @@ bool ledger_finish_contexts(struct instance *instance,
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     for (struct dirent *entry; stream && (entry = readdir(stream));) {
         const char *id = entry->d_name + strlen(CONTEXT_ENDING);
+        context_drop_spare(dir, entry->d_name);
         if (strncmp(entry->d_name, CONTEXT_ENDING, strlen(CONTEXT_ENDING)) != 0)
             continue;
         int lock = context_lock(instance, entry->d_name, &is_locked);
