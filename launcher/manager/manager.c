@@ -50,7 +50,6 @@ struct manager {
     struct local_topology *local;
     struct host_bootstrap *bootstrap;
     struct instance_host *instance; /* NULL: the program is none */
-    ev_io broker;                   /* closes with the instance that this program is in */
     struct agent_keeper *keeper;    /* NULL: its agents are not for other runs */
     struct cgroup *cgroup;          /* of the agent of this machine, as is the next */
     struct scratch *scratch;
@@ -385,8 +384,8 @@ static void manager_on_instance_over(struct ev_loop *loop, ev_io *io, int events
     (void)events;
     ev_io_stop(loop, io);
     manager->outlives = false;
-    if (!manager->finished && !is_watched(manager))
-        program_terminate(manager->programs[0], AGENT_LOST_GRACE, 0);
+    for (size_t i = 0; i < manager->nprograms && !manager->finished; i++)
+        program_instance_over(manager->programs[i], AGENT_LOST_GRACE);
 }
 
 static const struct viewer_ops manager_viewer_ops = {
@@ -690,22 +689,25 @@ static int open_instance(struct manager *manager, const struct manager_config *c
 }
 
 /* Whoever else may go on: it goes with its instance. Nothing ever comes over this descriptor. */
-static void manager_on_broker(struct ev_loop *loop, ev_io *io, int events)
+static void watch_instance(struct manager *manager, int broker)
 {
-    struct manager *manager = io->data;
-    (void)events;
-    ev_io_stop(loop, io);
-    for (size_t i = 0; i < manager->nprograms && !manager->finished; i++)
-        program_instance_over(manager->programs[i], AGENT_LOST_GRACE);
+    manager->outlives = broker;
+    ev_io_init(&manager->instance_over, manager_on_instance_over, broker, EV_READ);
+    manager->instance_over.data = manager;
+    if (broker)
+        ev_io_start(manager->loop, &manager->instance_over);
 }
 
-static void watch_broker(struct manager *manager, int broker)
+static void open_viewer(struct manager *manager, int fd)
 {
-    if (!broker)
-        return;
-    ev_io_init(&manager->broker, manager_on_broker, broker, EV_READ);
-    manager->broker.data = manager;
-    ev_io_start(manager->loop, &manager->broker);
+    const struct spec *spec = manager->spec;
+    struct viewer *viewer =
+        viewer_new(manager->loop, fd, spec->verbose, &manager_viewer_ops, manager);
+    manager->viewers[manager->nviewers++] = viewer;
+    if (spec_saves(spec))
+        manager->saver = saver_new(manager->loop, spec, &manager_saver_ops, manager);
+    viewer_save(viewer, manager->saver);
+    manager->shows = spec->is_sent && spec_saves(spec) && !spec->detach;
 }
 
 static const struct host_bootstrap_ops bootstrap_ops = {manager_on_say, part_linkage_needs_pmix};
@@ -735,6 +737,25 @@ static void move_completed(const struct manager *manager)
         program_start_detached(words);
         free(words[0]);
     }
+}
+
+static void manager_open_program(struct manager *manager, struct stage_source *stage)
+{
+    double patience = GONE_PATIENCE + (manager->spec->tools ? AGENT_TOOLS_PATIENCE : 0);
+    struct program *program =
+        program_new(manager->loop, manager->spec, manager->tree, manager->bootstrap, manager->local,
+                    patience, &manager_program_ops, manager);
+    manager->programs[manager->nprograms++] = program;
+    if (stage)
+        program_set_stage(program, stage);
+    manager->input = input_sender_new(program, manager->spec);
+    const struct manager_control_config control = {.loop = manager->loop,
+                                                   .program = program,
+                                                   .input = manager->input,
+                                                   .note = manager_on_note,
+                                                   .save = manager_on_save,
+                                                   .owner = manager};
+    manager->control = manager_control_new(&control);
 }
 
 static void manager_close(struct manager *manager)
@@ -780,39 +801,16 @@ int manager_run(const struct manager_config *config)
     manager.loop = ev_default_loop(0);
     ev_timer_init(&manager.end_due, manager_on_end_due, END_PATIENCE, 0);
     manager.end_due.data = &manager;
-    manager.viewers[manager.nviewers++] =
-        viewer_new(manager.loop, config->fd, spec->verbose, &manager_viewer_ops, &manager);
-    if (spec_saves(spec))
-        manager.saver = saver_new(manager.loop, spec, &manager_saver_ops, &manager);
-    viewer_save(manager.viewers[0], manager.saver);
-    manager.outlives = config->broker;
-    ev_io_init(&manager.instance_over, manager_on_instance_over, config->broker, EV_READ);
-    manager.instance_over.data = &manager;
-    if (config->broker)
-        ev_io_start(manager.loop, &manager.instance_over);
-    manager.shows = spec->is_sent && spec_saves(spec) && !spec->detach;
+    open_viewer(&manager, config->fd);
+    watch_instance(&manager, config->broker);
     manager.bootstrap = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &bootstrap_ops, &manager);
     host_bootstrap_use_instance(manager.bootstrap, instance_host_name(manager.instance),
                                 config->broker);
     manager.local = local_topology_new(wants_pmix, warm_pmix, &manager);
     manager.tree = tree_new(manager.loop, host_bootstrap_command(manager.bootstrap),
                             &manager_tree_ops, &manager);
-    double patience = GONE_PATIENCE + (spec->tools ? AGENT_TOOLS_PATIENCE : 0);
-    manager.programs[manager.nprograms++] =
-        program_new(manager.loop, spec, manager.tree, manager.bootstrap, manager.local, patience,
-                    &manager_program_ops, &manager);
-    if (config->stage)
-        program_set_stage(manager.programs[0], config->stage);
-    manager.input = input_sender_new(manager.programs[0], spec);
-    const struct manager_control_config control = {.loop = manager.loop,
-                                                   .program = manager.programs[0],
-                                                   .input = manager.input,
-                                                   .note = manager_on_note,
-                                                   .save = manager_on_save,
-                                                   .owner = &manager};
-    manager.control = manager_control_new(&control);
+    manager_open_program(&manager, config->stage);
     instance_host_attach(manager.instance, manager.loop, &instance_ops, &manager);
-    watch_broker(&manager, config->broker);
     open_keeper(&manager, config);
     if (opened == 0) {
         program_begin(manager.programs[0]);

@@ -227,7 +227,7 @@ void hook_end_clear(struct hook_end *end)
 
 int hook_run_wait(const struct hook *hook, struct hook_end *end, struct error *err)
 {
-    struct hook_run run;
+    struct hook_run run = {0};
     if (hook_run_begin(&run, hook, err) < 0)
         return -1;
     while (waitpid(run.pid, NULL, 0) < 0 && errno == EINTR)

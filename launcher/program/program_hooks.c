@@ -208,16 +208,17 @@ void program_hooks_ended(struct program_hooks *hooks, uint32_t node, const json_
 /* Their loss is told. */
 void program_hooks_lost(struct program_hooks *hooks, const struct idset *nodes)
 {
-    for (size_t i = 0; i < hooks->nnodes;) {
+    size_t kept = 0;
+    for (size_t i = 0; i < hooks->nnodes; i++) {
         if (!idset_has(nodes, hooks->nodes[i].node)) {
-            i++;
+            hooks->nodes[kept++] = hooks->nodes[i];
             continue;
         }
         for (char **entry = hooks->nodes[i].environment; *entry; entry++)
             free(*entry);
         free(hooks->nodes[i].environment);
-        hooks->nodes[i] = hooks->nodes[--hooks->nnodes];
     }
+    hooks->nnodes = kept;
     if (!hooks->waiting)
         return;
     idset_remove_set(hooks->waiting, nodes);
