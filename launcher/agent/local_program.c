@@ -462,6 +462,7 @@ void local_program_nodes_gone(struct local_program *program, const struct idset 
 {
     for (const struct listed_group *item = program->groups; item; item = item->next)
         local_group_nodes_gone(item->group, nodes);
+    local_stage_settle(program->services.stage); /* it may have been they that had no room */
 }
 
 void local_program_room_below(struct local_program *program)

@@ -21,6 +21,7 @@
 #include "launcher/process/program_path.h"
 #include "launcher/process/pseudo_terminal.h"
 #include "launcher/process/terminal_modes.h"
+#include "launcher/stdio/terminal.h"
 #include "launcher/tree/link.h"
 
 #define COMMAND "tpctl"
@@ -268,7 +269,17 @@ static const struct link_ops command_link_ops = {command_on_frame, command_on_ro
 static void command_on_due(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct command *command = timer->data;
-    (void)loop, (void)events;
+    bool waits = false;
+    (void)events;
+    for (size_t i = 0; i < OUTLETS; i++) {
+        int left = 0, fd = command->outlets[i].fd;
+        waits = waits || (fd >= 0 && ioctl(fd, FIONREAD, &left) == 0 && left > 0);
+    }
+    if (waits) { /* the caller has not taken all of it */
+        ev_timer_set(timer, REST, 0);
+        ev_timer_start(loop, timer);
+        return;
+    }
     for (size_t i = 0; i < OUTLETS; i++)
         outlet_close(&command->outlets[i]);
 }
@@ -321,8 +332,9 @@ static void become_command(const struct child_streams *streams, char *const *wor
     setenv(COMMAND_HERE, "1", 1);
     if (chdir("/") == 0)
         execv(words[0], words);
-    dprintf(STDERR_FILENO, COMMAND ": cannot run %s on the host of the instance's manager: %s\n",
-            words[0], strerror(errno));
+    char *text = mem_format("cannot run %s on the host of the instance's manager: %s", words[0],
+                            strerror(errno));
+    terminal_complain(COMMAND, text, strlen(text));
     _exit(1);
 }
 
@@ -411,7 +423,7 @@ static int command_start(struct command *command, const struct command_request *
                          struct error *err)
 {
     struct child_streams streams;
-    int ours[3];
+    int ours[3] = {-1, -1, -1};
     if (request->terminal && open_terminal(command, request->terminal, err) < 0)
         return -1;
     if (open_streams(command, request, &streams, ours, err) < 0)

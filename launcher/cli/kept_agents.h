@@ -36,8 +36,8 @@ struct kept_agents_place {
     ino_t inode;
 };
 
-/* A socket that runs with this spec find from now on; 0: another process was first; -1 with a sentence. What others have
- * left there is removed. */
+/* Listen for runs with this spec. The descriptor; 0: another process listens already; -1 with a sentence. place->path is
+ * the caller's to free in each case. Sockets of processes that are gone are removed. */
 int kept_agents_listen(const struct spec *spec, struct kept_agents_place *place, struct error *err);
 /* It is not found any more; another of that name stays. `place` is a struct kept_agents_place. */
 void kept_agents_withdraw(void *place);

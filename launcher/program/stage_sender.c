@@ -170,7 +170,7 @@ static void send_chunks(struct stage_sender *sender)
 static void begin_sending(struct stage_sender *sender)
 {
     const struct stage_list *list = stage_source_list(sender->source);
-    sender->step = STAGE_SEND;
+    expect_all(sender, STAGE_SEND);
     sender->at = 0;
     sender->file = 0;
     sender->left = list->files[0].size;

@@ -45,6 +45,7 @@ struct elsewhere {
     char *sent;          /* the stdin of tpctl new; NULL: it is this one */
     const char *archive; /* the file of reap --archive; NULL: none */
     int file;            /* it; -1 */
+    bool kept;           /* the other side was told that it is whole: it stays */
     bool over;           /* the other side has said its last word */
     int status;
     int killer; /* the signal that ended the command, or this process; 0: none */
@@ -180,7 +181,8 @@ static void archive_end(struct elsewhere *elsewhere)
     struct stat info;
     bool kept = !elsewhere->sinks[0].error && fsync(elsewhere->file) == 0 &&
                 fstat(elsewhere->file, &info) == 0 && info.st_size > 0;
-    if (kept && elsewhere->link)
+    elsewhere->kept = kept && elsewhere->link;
+    if (elsewhere->kept)
         link_send(elsewhere->link, &(struct frame){.type = FRAME_STDIN, .bytes = "\n", .len = 1});
     send_plain(elsewhere, FRAME_STDIN_END, 0);
 }
@@ -299,7 +301,7 @@ static void elsewhere_on_signal(void *arg, int number, const char *sender, bool 
     }
     if (number == SIGCONT || number == SIGWINCH)
         tell_size(elsewhere);
-    if (number != SIGWINCH)
+    if (number != SIGWINCH && elsewhere->link)
         link_send(elsewhere->link, &frame);
     if (ends)
         link_watch(elsewhere->link, PATIENCE);
@@ -431,7 +433,7 @@ static void elsewhere_close(struct elsewhere *elsewhere)
     for (int i = 0; i < 2 && elsewhere->loop; i++)
         nonblocking_writer_free(&elsewhere->sinks[i]);
     link_free(elsewhere->link);
-    if (elsewhere->file >= 0 && (elsewhere->status || elsewhere->killer ||
+    if (elsewhere->file >= 0 && !elsewhere->kept && (elsewhere->status || elsewhere->killer ||
                                  fstat(elsewhere->file, &info) < 0 || !info.st_size))
         unlink(elsewhere->archive);
     if (elsewhere->file >= 0)
