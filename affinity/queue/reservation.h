@@ -22,10 +22,10 @@
 
 #define RESERVATION_ANY_MOMENT 1 /* a start: nothing is known that it would have to wait for */
 
-struct reservation_hold { /* what somebody else has, or is to have before */
-    struct rset *set;
-    uint64_t end;  /* it is not free before; not after now: it may be at any moment */
-    bool is_known; /* and it is free then */
+struct reservation_hold { /* what another program holds, or keeps because it waits and came first */
+    struct rset *set;     /* borrowed */
+    uint64_t end;  /* the earliest time at which it can be free; `now` or less: at any moment */
+    bool is_known; /* at `end` it is free for certain */
 };
 
 struct reservation_question {

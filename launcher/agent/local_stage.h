@@ -30,7 +30,7 @@ struct local_stage *local_stage_new(const struct local_stage_config *config);
 void local_stage_free(struct local_stage *stage); /* NULL is fine */
 /* FRAME_STAGE, FRAME_STAGE_DATA, FRAME_STAGE_END. */
 void local_stage_take(struct local_stage *stage, const struct frame *frame);
-/* There may be room below. */
+/* Give the parent back its credit, if all links below have room. Call it when a link below has sent something. */
 void local_stage_settle(struct local_stage *stage);
 /* What tasks find; borrowed, and good until the next frame. */
 const struct stage_place *local_stage_place(const struct local_stage *stage);

@@ -17,10 +17,10 @@
  * sentence. */
 int empty_program_add(const char *instance, const struct completed_context *context,
                       struct kept_context *kept, struct error *err);
-/* It is complete, for this reason (a line): the events "finish" and "complete" are written, and it is kept with those
- * that are over. 0, also where another was quicker; -1 with a sentence. */
+/* End the empty program of this id: write the events "finish" and "complete" with this exit status and reason (one
+ * line), and move it to the complete programs. 0, also if another process did it first; -1 with a sentence. */
 int empty_program_end(int state, const char *id, int status, const char *reason, struct error *err);
-/* Those that somebody began to end, and was killed. */
+/* Move the programs that are complete but still in `empty`, because whoever ended them was killed. */
 void empty_programs_finish(int state, int empty);
 
 #endif

@@ -32,18 +32,19 @@ struct hook_end {
 };
 
 struct hook_run { /* zeroed: none */
-    pid_t pid;
-    int result, life;
+    pid_t pid;        /* the process beside the hook, a child of the caller */
+    int result, life; /* private descriptors */
 };
 
-/* 0, or -1 with a sentence. */
+/* Start it. 0: the caller waits for run->pid, and then calls hook_run_finish(). -1 with a sentence: nothing was
+ * started. */
 int hook_run_begin(struct hook_run *run, const struct hook *hook, struct error *err);
-/* It and all that it started are to be killed now. */
+/* Kill it and all that it started. The wait and hook_run_finish() still have to follow. */
 void hook_run_cancel(struct hook_run *run);
-/* The process `pid` has ended, and was waited for. */
+/* After run->pid was waited for. */
 void hook_run_finish(struct hook_run *run, struct hook_end *end);
-void hook_end_clear(struct hook_end *end);
-/* Both, in one; for a process that has nothing else to do. */
+void hook_end_clear(struct hook_end *end); /* frees what it has */
+/* All of that in one; for a process that has nothing else to do. 0, or -1 with a sentence: it was not started. */
 int hook_run_wait(const struct hook *hook, struct hook_end *end, struct error *err);
 
 /* "it ended with exit status 3", "it was killed by signal 9 (Killed)", "it did not end within 60 s: killed, with all that it started"; caller frees. NULL: it went well. */

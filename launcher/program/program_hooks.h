@@ -48,7 +48,9 @@ void program_hooks_epilog(struct program_hooks *hooks, void (*done)(void *arg), 
 /* "the prolog on node[1-2]", caller frees; NULL: none is waited for. */
 char *program_hooks_describe(const struct program_hooks *hooks);
 
+/* A hook has ended on this node, with a report (hook_message.h). May call done(). */
 void program_hooks_ended(struct program_hooks *hooks, uint32_t node, const json_t *value);
+/* These nodes are lost: nothing more is expected of them. */
 void program_hooks_lost(struct program_hooks *hooks, const struct idset *nodes);
 
 #endif

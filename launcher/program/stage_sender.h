@@ -24,7 +24,7 @@ typedef void stage_done(void *arg, const struct error *err);
 struct stage_sender *stage_sender_new(struct ev_loop *loop, struct tree *tree,
                                       const char *(*host)(void *owner, uint32_t node), void *owner);
 void stage_sender_free(struct stage_sender *sender); /* NULL is fine, and so below */
-/* The source is taken; before the first call of the next. */
+/* Set the files to send; the source is taken. Call it before the first stage_sender_send(). */
 void stage_sender_set(struct stage_sender *sender, struct stage_source *source);
 const struct stage_source *stage_sender_source(const struct stage_sender *sender);
 

@@ -10,7 +10,8 @@
 #include "base/buf.h"
 #include "launcher/spec/spec.h"
 
-/* As file_text_read() (base/file_text.h), which it is unless the spec was sent; NULL is none. */
+/* Append the file `path` to *text: the text that came with a spec from another host, else a file of this host, also where
+ * `spec` is NULL. `name` is for messages. 0, or -1 with a sentence, also for more than `max` bytes. */
 int spec_file_read(const struct spec *spec, const char *path, const char *name, size_t max,
                    struct buf *text, struct error *err);
 
