@@ -113,7 +113,7 @@ ASKS='printf "Name? "; read -r name; echo "Hello $name"'
 
 # One rank is inside a line that was shown already when another one's line comes.
 between() { # [OPTION]
-    rm -f said seen
+    rm -f said seen out
     # shellcheck disable=SC2016
     through_pipe "$@" -n 2 sh -c 'case $TPRUN_RANK in
         0) printf a; until [ -e seen ]; do sleep 0.05; done; echo b ;;

@@ -54,7 +54,7 @@ catcher() { # SIGNAL: tasks that say so when they get it
     wait_for 20 lines_are out 2
     wait_for 20 [ -s beat.0 -a -s beat.1 ]
     kill -TSTP "$job"
-    wait_for 20 states_are T
+    wait_for 20 states_are '[TD]' # D: stopped between vfork and exec
     local before after
     before=$(cat beat.0 beat.1)
     sleep 0.5

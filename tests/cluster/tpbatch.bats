@@ -440,7 +440,7 @@ agent_inside() { processes "$(on_node "$1")" tpagent | tail -n 1; }
 @test "SIGKILL of the instance's manager ends all" {
     kill_rounds all manager
 }
-@test "SIGKILL of an agent of the instance ends all" {
+@test "SIGKILL of an agent of the instance ends a script that needs all nodes" {
     kill_rounds all agent
 }
 @test "SIGKILL of the first process of an agent of the instance ends all" {
@@ -459,7 +459,7 @@ agent_inside() { processes "$(on_node "$1")" tpagent | tail -n 1; }
     kill_rounds program agent_inside
 }
 
-@test "a host that crashes ends all, be it the script's or another" {
+@test "a host that crashes ends a script that needs all nodes, be it the script's or another" {
     local round host
     for ((round = 1; round <= (ROUNDS + 3) / 4; round++)); do
         for host in node0 node2; do
