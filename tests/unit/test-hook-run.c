@@ -86,7 +86,8 @@ static void test_it_ends_with_who_wants_it(void **state)
     struct hook_run run;
     struct hook_end end;
     (void)state;
-    run_script("#!/bin/sh\nexit 0\n", 20);
+    end = run_script("#!/bin/sh\nexit 0\n", 20);
+    hook_end_clear(&end);
     int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
     assert_int_equal(write(fd, "#!/bin/sh\nsleep 100\n", 20), 20);
     close(fd);

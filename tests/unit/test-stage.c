@@ -113,7 +113,9 @@ static void test_lists_that_cannot_be_are_refused(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
         struct stage_list list = {0};
-        json_t *value = parse(mem_format("{\"files\": %s}", cases[i].files));
+        char *text = mem_format("{\"files\": %s}", cases[i].files);
+        json_t *value = parse(text);
+        free(text);
         assert_int_equal(stage_list_from_json(&list, json_object_get(value, "files"), &err), -1);
         if (!strstr(error_text(&err), cases[i].says))
             fail_msg("%s: \"%s\", expected \"%s\"", cases[i].files, error_text(&err),
