@@ -66,7 +66,7 @@ static int send_json(int fd, enum frame_type type, json_t *value)
 }
 
 /* It was refused before all of it was sent, and the reason is there to be read. */
-static bool is_answered(int fd)
+static bool request_is_refused(int fd)
 {
     char byte;
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
@@ -81,7 +81,8 @@ static int send_files(int fd, struct stage_source *source, struct error *err)
     while ((n = stage_source_read(source, at, bytes, sizeof(bytes), err)) > 0) {
         struct frame frame = {.type = FRAME_STAGE_DATA, .bytes = bytes, .len = (size_t)n};
         if (send_frame(fd, &frame) < 0)
-            return is_answered(fd) ? 0 : error_set(err, "the instance of this run has ended");
+            return request_is_refused(fd) ? 0
+                                          : error_set(err, "the instance of this run has ended");
         at += (uint64_t)n;
     }
     return (int)n;
@@ -104,7 +105,7 @@ int instance_program_ask(const struct spec *spec, struct error *err)
         if (rc < 0 && request && errno == EMSGSIZE)
             error_set(err, "the files of its options are larger than %u MiB together",
                       FRAME_MAX >> 20);
-        else if (rc < 0 && request && is_answered(fd))
+        else if (rc < 0 && request && request_is_refused(fd))
             rc = 1;
         else if (rc < 0 && request)
             error_set(err, "the instance of this run has ended");
