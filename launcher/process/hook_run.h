@@ -31,7 +31,7 @@ struct hook_end {
     char *failure;  /* why it could not be run; NULL: it was */
 };
 
-struct hook_run { /* zeroed: none */
+struct hook_run {     /* zeroed: none */
     pid_t pid;        /* the process beside the hook, a child of the caller */
     int result, life; /* private descriptors */
 };

@@ -433,8 +433,9 @@ static void elsewhere_close(struct elsewhere *elsewhere)
     for (int i = 0; i < 2 && elsewhere->loop; i++)
         nonblocking_writer_free(&elsewhere->sinks[i]);
     link_free(elsewhere->link);
-    if (elsewhere->file >= 0 && !elsewhere->kept && (elsewhere->status || elsewhere->killer ||
-                                 fstat(elsewhere->file, &info) < 0 || !info.st_size))
+    if (elsewhere->file >= 0 && !elsewhere->kept &&
+        (elsewhere->status || elsewhere->killer || fstat(elsewhere->file, &info) < 0 ||
+         !info.st_size))
         unlink(elsewhere->archive);
     if (elsewhere->file >= 0)
         close(elsewhere->file);
