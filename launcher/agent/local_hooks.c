@@ -27,7 +27,7 @@ struct local_hooks {
     char *path;              /* of it */
     bool reports;            /* to the manager */
     bool wanted;             /* the epilog */
-    bool over;               /* the epilog has ended, or there is none */
+    bool over;               /* no epilog is left to run */
     unsigned looks;
     ev_timer settle;
 };

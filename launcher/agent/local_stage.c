@@ -19,7 +19,7 @@ struct local_stage {
     struct idset *nodes; /* of those that are sent now; NULL: none are */
     struct stage_list list;
     struct stage_writer *writer; /* NULL: not for this node, or that has failed */
-    char *above;                 /* directory of these files, hooks included; NULL: there is none */
+    char *above;                 /* directory of these files and hooks; NULL: not made */
     struct stage_place place;
     size_t unacknowledged; /* bytes that are given back as credit when there is room below */
 };

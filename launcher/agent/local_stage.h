@@ -34,7 +34,7 @@ void local_stage_take(struct local_stage *stage, const struct frame *frame);
 void local_stage_settle(struct local_stage *stage);
 /* What tasks find; borrowed, and good until the next frame. */
 const struct stage_place *local_stage_place(const struct local_stage *stage);
-/* Where a hook is, whose kind this is; NULL: there is none here. Caller frees. */
+/* Path of the hook of this kind on this host; NULL: the program has no such hook. Caller frees. */
 char *local_stage_hook(const struct local_stage *stage, enum stage_kind kind);
 
 #endif

@@ -34,7 +34,7 @@
 /* What the command writes. */
 struct outlet {
     struct command *command;
-    int fd;         /* -1: it has ended, or there is none */
+    int fd;         /* -1: closed, or not used */
     uint16_t flags; /* of its frames */
     ev_io reader;
 };
@@ -367,7 +367,7 @@ static int open_terminal(struct command *command, const char *modes, struct erro
     return 0;
 }
 
-/* Ends of pipes in `ours`; -1 where the stream is none. */
+/* Sets `ours` to our ends of the pipes; -1 for a stream without a pipe. */
 static int open_streams(struct command *command, const struct command_request *request,
                         struct child_streams *streams, int ours[3], struct error *err)
 {

@@ -138,7 +138,7 @@ static int read_exactly(int fd, char *bytes, size_t len, double until)
     return 0;
 }
 
-/* Into the buffer, which the frame borrows from. False where it does not come, or is none. */
+/* Read one frame into *bytes; *frame points into it. False: no whole frame came. */
 static bool read_frame(int fd, struct buf *bytes, struct frame *frame, struct error *err)
 {
     double until = clock_monotonic_seconds() + ASK_TIME;

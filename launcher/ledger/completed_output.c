@@ -168,7 +168,7 @@ void completed_output_remove(int dir, const char *name)
 
 /* ---- moved ---- */
 
-/* Somebody reads the file, and so the others beside it. Nobody begins to until *lock is closed (-1: there is none). */
+/* True if a process reads this file or one beside it. While *lock is open no other process begins to read; -1: no lock. */
 static bool is_read(int dir, int *lock)
 {
     *lock = dir < 0 ? -1 : openat(dir, COMPLETED_OUTPUT_FIRST, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
