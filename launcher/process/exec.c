@@ -76,10 +76,8 @@ static void child_signals(struct exec_process *child)
         if (getppid() != child->parent)
             child_leave();
     }
-    if (child->spawn->terminal)
+    if (child->spawn->group)
         setsid();
-    else if (child->spawn->group)
-        setpgid(0, 0);
 }
 
 static void child_descriptors(struct exec_process *child)

@@ -43,10 +43,10 @@ struct exec {
     int umask;             /* -1: as here */
     int death_signal;      /* when this process dies; 0: none */
     bool deaf;             /* ignores what a batch system sends to all processes of a job */
-    bool group;    /* leader of a process group of its own, in this process's session: the kernel
-                    schedules each session as one, and in one of its own a task that waits with
-                    sched_yield() would yield to nobody */
-    bool terminal; /* leader of a session, too: descriptor 0 is its controlling terminal */
+    bool group;            /* leader of a session, and so of a process group, of its own: the kernel
+                    schedules each session as one. Where many share one, some of which wait with
+                    sched_yield() and some sleep, Linux 6.18 lets nothing else run for seconds. */
+    bool terminal;         /* with `group`: descriptor 0 is its controlling terminal */
     const struct cgroup *cgroup;      /* what it is started in; NULL, or none made: as here */
     const cpu_set_t *cpus;            /* where it may run, read back before exec; NULL: as here */
     size_t cpus_size;                 /* bytes of such sets; 0: nothing is read back */

@@ -239,11 +239,11 @@ teardown() { nothing_left; }
     has_line "$output" "SigBlk:*0000000000000000"
 }
 
-# A task in a session of its own would yield to nobody: the kernel schedules each session as one.
-@test "tasks of a host share one session, without a terminal, and each leads a process group" {
+# The kernel schedules each session as one. Tasks that share one, some waiting with sched_yield() and some
+# asleep, have kept everything else on a machine with Linux 6.18 waiting for 10 s.
+@test "each task leads a session of its own, without a terminal" {
     run -0 "$TPRUN" --oversubscribe -n 3 sh -c 'exec ps -o pid=,pgid=,sid=,tty= -p $$'
-    equal "$(awk '$1 == $2 && $3 != $1 && $4 == "?" { leaders++ } END { print leaders }' <<<"$output")" 3
-    equal "$(awk '{ print $3 }' <<<"$output" | sort -u | wc -l)" 1
+    equal "$(awk '$1 == $2 && $1 == $3 && $4 == "?" { leaders++ } END { print leaders }' <<<"$output")" 3
 }
 @test "the parts of a program have their own tasks, arguments and environment" {
     run -0 --separate-stderr tprun -l -n 1 -x W=a sh -c 'echo $W $TPRUN_SIZE' : -n 2 -x W=b sh -c 'echo $W $TPRUN_SIZE'
