@@ -281,6 +281,15 @@ ended_with() { # STATUS
     nothing_left 5
 }
 
+@test "what follows a line as wide as the terminal is seen" {
+    open_terminal
+    type_line "$(printf "printf '%%080d\\nnext\\n' 1")"
+    see "0{79}1"
+    see next
+    run ! line_shown "nex"
+    close_terminal
+}
+
 @test "a terminal that is closed ends the shell inside" {
     open_terminal
     cat >hear <<'END'

@@ -15,11 +15,13 @@ open_terminal() {
 }
 close_terminal() { terminal kill-server 2>/dev/null || :; }
 
-# All that is, or was, on the screen.
+# All that is, or was, on the screen. Lines of more than its width are joined, and with them what follows
+# one of just its width; `rows` has each row for itself.
 screen() { terminal capture-pane -p -J -S -; }
-# PATTERN: a line of the screen matches this regular expression, whole.
-shown() { screen | sed 's/ *$//' | grep -Eqx -- "$1.*"; }
-line_shown() { screen | sed 's/ *$//' | grep -Eqx -- "$1"; }
+rows() { terminal capture-pane -p -S -; }
+# PATTERN: a line of the screen, joined or as it stands there, matches this regular expression, whole.
+shown() { line_shown "$1.*"; }
+line_shown() { { screen && rows; } | sed 's/ *$//' | grep -Ex -- "$1" >/dev/null; }
 see() { # PATTERN: such a line is there, or comes
     wait_for 15 line_shown "$1" || { screen; return 1; }
 }
