@@ -38,16 +38,20 @@ struct outcome *outcome_new(void)
     return outcome;
 }
 
+static void failure_clear(struct failure *failure)
+{
+    free(failure->why);
+    free(failure->text);
+    idset_free(failure->ranks);
+    idset_free(failure->nodes);
+}
+
 void outcome_free(struct outcome *outcome)
 {
     if (!outcome)
         return;
-    for (size_t i = 0; i < outcome->count; i++) {
-        free(outcome->failures[i].why);
-        free(outcome->failures[i].text);
-        idset_free(outcome->failures[i].ranks);
-        idset_free(outcome->failures[i].nodes);
-    }
+    for (size_t i = 0; i < outcome->count; i++)
+        failure_clear(&outcome->failures[i]);
     free(outcome->failures);
     idset_free(outcome->killed);
     idset_free(outcome->dead);
@@ -93,6 +97,46 @@ static void add_to(struct idset **set, const struct idset *more)
     *set = both;
 }
 
+/* ---- an abort, and the exit that follows it ---- */
+
+/* A task that aborts exits with the code of it. Which of the two is told first depends on how busy
+ * its PMIx server is: the abort is what happened. */
+static bool is_exit_of(const struct failure *end, const struct failure *abort)
+{
+    return end->why && abort->why && strcmp(abort->why, "abort") == 0 &&
+           (strcmp(end->why, "exit") == 0 || strcmp(end->why, "unfinalized") == 0) &&
+           end->status == abort->status && !end->text;
+}
+
+static bool exit_is_of_known_abort(struct outcome *outcome, const struct failure *end)
+{
+    for (size_t i = 0; i < outcome->count; i++) {
+        struct failure *known = &outcome->failures[i];
+        if (!is_exit_of(end, known) || !idset_within(end->ranks, known->ranks))
+            continue;
+        if (end->time < known->time)
+            known->time = end->time;
+        return true;
+    }
+    return false;
+}
+
+static void abort_takes_known_exits(struct outcome *outcome, struct failure *abort)
+{
+    for (size_t i = outcome->count; i-- > 0;) {
+        struct failure *known = &outcome->failures[i];
+        if (!is_exit_of(known, abort) || !idset_count_both(known->ranks, abort->ranks))
+            continue;
+        if (known->time < abort->time)
+            abort->time = known->time;
+        idset_remove_set(known->ranks, abort->ranks);
+        if (!idset_empty(known->ranks))
+            continue;
+        failure_clear(known);
+        *known = outcome->failures[--outcome->count];
+    }
+}
+
 void outcome_task_ended(struct outcome *outcome, uint64_t time, const char *why, int status,
                         const char *text, const struct idset *ranks, const struct idset *nodes)
 {
@@ -105,14 +149,17 @@ void outcome_task_ended(struct outcome *outcome, uint64_t time, const char *why,
                               false,
                               outcome->may_succeed};
     add_to(&outcome->dead, ranks);
+    if (exit_is_of_known_abort(outcome, &failure))
+        return;
+    abort_takes_known_exits(outcome, &failure);
     for (size_t i = 0; i < outcome->count; i++) {
         struct failure *known = &outcome->failures[i];
         if (!is_same_outcome(known, &failure) || idset_empty(known->ranks) != idset_empty(ranks))
             continue;
         add_to(&known->ranks, ranks);
         add_to(&known->nodes, nodes);
-        if (time < known->time)
-            known->time = time;
+        if (failure.time < known->time)
+            known->time = failure.time;
         return;
     }
     outcome_add(outcome, &failure);
