@@ -154,9 +154,9 @@ liblauncher_a_SOURCES = \
     launcher/protocol/launch.c launcher/protocol/launch.h \
     launcher/protocol/launch_read.c \
     launcher/protocol/pair.c launcher/protocol/pair.h \
-    launcher/protocol/command_request.c launcher/protocol/command_request.h \
     launcher/protocol/instance_request.c launcher/protocol/instance_request.h \
     launcher/protocol/program_request.c launcher/protocol/program_request.h \
+    launcher/protocol/remote_command_request.c launcher/protocol/remote_command_request.h \
     launcher/protocol/request_files.c launcher/protocol/request_files.h \
     launcher/protocol/stage_list.c launcher/protocol/stage_list.h \
     launcher/protocol/stage_source.c launcher/protocol/stage_source.h \
@@ -268,9 +268,9 @@ liblauncher_a_SOURCES = \
     launcher/mpiexec/relay.c launcher/mpiexec/relay.h \
     launcher/mpiexec/singleton.c launcher/mpiexec/singleton.h \
     launcher/cli/batch_script.c launcher/cli/batch_script.h \
-    launcher/cli/instance_command.c launcher/cli/instance_command.h \
     launcher/cli/instance_program.c launcher/cli/instance_program.h \
     launcher/cli/kept_agents.c launcher/cli/kept_agents.h \
+    launcher/cli/remote_command_serve.c launcher/cli/remote_command_serve.h \
     launcher/cli/check_program.c launcher/cli/check_program.h \
     launcher/cli/command_line.c launcher/cli/command_line.h \
     launcher/cli/option_hints.c launcher/cli/option_hints.h \
@@ -297,10 +297,10 @@ tpsingleton_LDADD = $(LAYERS) $(JANSSON_LIBS) -lm
 bin_PROGRAMS += tpctl
 tpctl_SOURCES = \
     launcher/tpctl/ask_manager.c launcher/tpctl/ask_manager.h \
+    launcher/tpctl/remote_command_ask.c launcher/tpctl/remote_command_ask.h \
     launcher/tpctl/task_list.c launcher/tpctl/task_list.h \
     launcher/tpctl/tpctl.c launcher/tpctl/tpctl.h \
     launcher/tpctl/tpctl_attach.c \
-    launcher/tpctl/tpctl_elsewhere.c launcher/tpctl/tpctl_elsewhere.h \
     launcher/tpctl/tpctl_info.c \
     launcher/tpctl/tpctl_line.c \
     launcher/tpctl/tpctl_list.c \

@@ -35,7 +35,7 @@ check_PROGRAMS += \
     tests/unit/test-completed \
     tests/unit/test-connect-back \
     tests/unit/test-constraint \
-    tests/unit/test-command-request \
+    tests/unit/test-remote-command-request \
     tests/unit/test-control-request \
     tests/unit/test-control-socket \
     tests/unit/test-count \
@@ -190,7 +190,7 @@ tests_unit_test_command_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_completed_LDADD = $(UNIT_LIBS)
 tests_unit_test_connect_back_LDADD = $(UNIT_LIBS)
 tests_unit_test_constraint_LDADD = $(UNIT_LIBS)
-tests_unit_test_command_request_LDADD = $(UNIT_LIBS)
+tests_unit_test_remote_command_request_LDADD = $(UNIT_LIBS)
 tests_unit_test_control_request_LDADD = $(UNIT_LIBS)
 tests_unit_test_control_socket_LDADD = $(UNIT_LIBS)
 tests_unit_test_count_LDADD = $(UNIT_LIBS)
@@ -343,7 +343,7 @@ noinst_PROGRAMS += \
     tests/fuzz/fuzz-cgroup \
     tests/fuzz/fuzz-channels \
     tests/fuzz/fuzz-claims \
-    tests/fuzz/fuzz-command-request \
+    tests/fuzz/fuzz-remote-command-request \
     tests/fuzz/fuzz-constraint \
     tests/fuzz/fuzz-context-record \
     tests/fuzz/fuzz-control-request \
@@ -382,7 +382,7 @@ tests_fuzz_fuzz_batch_system_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_cgroup_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_channels_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_claims_LDFLAGS = $(FUZZER_FLAGS)
-tests_fuzz_fuzz_command_request_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_remote_command_request_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_constraint_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_context_record_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_control_request_LDFLAGS = $(FUZZER_FLAGS)

@@ -14,14 +14,14 @@
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/local_hooks.h"
-#include "launcher/cli/instance_command.h"
+#include "launcher/cli/remote_command_serve.h"
 #include "launcher/control/instance_address.h"
 #include "launcher/manager/manager.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
-#include "launcher/protocol/command_request.h"
 #include "launcher/protocol/instance_request.h"
 #include "launcher/protocol/program_request.h"
+#include "launcher/protocol/remote_command_request.h"
 #include "launcher/tree/frame.h"
 
 #define ASK_TIME 30.0 /* s for the other side to say what to run */
@@ -232,11 +232,11 @@ static int guard_manager(pid_t manager, struct cgroup *cgroup, struct scratch *s
 static int serve_command(int caller, const json_t *value)
 {
     struct error err = ERROR_INIT;
-    struct command_request request;
-    int rc = command_request_take(&request, value, &err);
+    struct remote_command_request request;
+    int rc = remote_command_request_take(&request, value, &err);
     if (rc == 0)
-        rc = instance_command_run(caller, &request, &err);
-    command_request_clear(&request);
+        rc = remote_command_serve(caller, &request, &err);
+    remote_command_request_clear(&request);
     return rc == 0 ? 0 : refuse_request(caller, &err);
 }
 

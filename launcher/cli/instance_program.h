@@ -19,8 +19,8 @@ bool instance_program_is_inside(void); /* this process is a task in an instance 
 int instance_program_ask(const struct spec *spec, struct error *err);
 
 /* The other side, for who asks behind `frontend`: becomes the manager of a program, with agents from `broker`, or runs a
- * command (instance_command.h). `scratch` is that of the instance's agent on this host. `program` serves those inside of a
- * program that is an instance. The exit status. */
+ * command (remote_command_serve.h). `scratch` is that of the instance's agent on this host. `program` serves
+ * those inside of a program that is an instance. The exit status. */
 int instance_program_serve(int frontend, int broker, struct scratch *scratch,
                            int (*program)(int frontend, int broker, struct scratch *scratch));
 

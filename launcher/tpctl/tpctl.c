@@ -2,7 +2,7 @@
 #include "launcher/tpctl/tpctl.h"
 
 #include "launcher/options/option_help.h"
-#include "launcher/tpctl/tpctl_elsewhere.h"
+#include "launcher/tpctl/remote_command_ask.h"
 
 /* ---- the methods and their options, in the order of --help ---- */
 
@@ -127,5 +127,5 @@ int main(int argc, char *argv[])
 {
     int status;
     (void)argc;
-    return tpctl_elsewhere(&tpctl, argv + 1, &status) ? status : method_main(&tpctl, argv + 1);
+    return remote_command_ask(&tpctl, argv + 1, &status) ? status : method_main(&tpctl, argv + 1);
 }

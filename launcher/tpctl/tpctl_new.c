@@ -11,8 +11,8 @@
 #include "launcher/ledger/empty_programs.h"
 #include "launcher/ledger/event_log.h"
 #include "launcher/ledger/instance_lock.h"
-#include "launcher/protocol/command_request.h"
 #include "launcher/protocol/program_request.h"
+#include "launcher/protocol/remote_command_request.h"
 #include "launcher/tpctl/tpctl.h"
 #include "launcher/tree/frame.h"
 

@@ -14,7 +14,7 @@
 #include "base/duration.h"
 #include "base/mem.h"
 #include "base/string_list.h"
-#include "launcher/protocol/command_request.h"
+#include "launcher/protocol/remote_command_request.h"
 #include "launcher/stdio/terminal.h"
 #include "launcher/tpctl/tpctl.h"
 #include "launcher/tpctl/tpctl_view.h"
@@ -100,7 +100,7 @@ static char *kept_path(const struct found_program *program, char **below)
     return instance ? mem_copy_text_n(path, (size_t)(instance - path)) : NULL;
 }
 
-/* It went through stdout to a caller on another host (tpctl_elsewhere.c), who says on stdin that it is written. */
+/* It went through stdout to a caller on another host (remote_command_ask.c), who says on stdin that it is written. */
 static int wait_for_caller(struct error *err)
 {
     char byte;

@@ -99,7 +99,8 @@ enum frame_type {
                              are taken any more */
     /* to an instance's manager, the first on a channel */
     FRAME_PROGRAM, /* JSON: what to run, see launcher/protocol/program_request.h */
-    FRAME_COMMAND, /* JSON: the same of a tpctl, and what goes both ways behind it: see launcher/protocol/command_request.h */
+    FRAME_COMMAND, /* JSON: the same of a tpctl, and what goes both ways behind it: see
+                      launcher/protocol/remote_command_request.h */
     /* between the manager and who connects to its control socket */
     FRAME_CONTROL, /* JSON: a request, see launcher/protocol/control_request.h; and its answer */
     /* to a front end that leaves, which has asked for it with a FRAME_SAVE of its own */

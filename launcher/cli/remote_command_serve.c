@@ -1,5 +1,5 @@
 /* A command with its streams at the other end of a link. */
-#include "launcher/cli/instance_command.h"
+#include "launcher/cli/remote_command_serve.h"
 
 #include <errno.h>
 #include <ev.h>
@@ -368,7 +368,7 @@ static int open_terminal(struct command *command, const char *modes, struct erro
 }
 
 /* Sets `ours` to our ends of the pipes; -1 for a stream without a pipe. */
-static int open_streams(struct command *command, const struct command_request *request,
+static int open_streams(struct command *command, const struct remote_command_request *request,
                         struct child_streams *streams, int ours[3], struct error *err)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -392,7 +392,7 @@ static int open_streams(struct command *command, const struct command_request *r
     return null < 0 ? error_set(err, "/dev/null: %s", strerror(errno)) : 0;
 }
 
-static char **command_words(const struct command_request *request)
+static char **command_words(const struct remote_command_request *request)
 {
     struct string_list words = {0};
     string_list_add(&words, program_path(COMMAND));
@@ -402,7 +402,7 @@ static char **command_words(const struct command_request *request)
 }
 
 /* Its terminal is what it was typed at; of a terminal that is stdin alone nothing is read. */
-static void watch_streams(struct command *command, const struct command_request *request,
+static void watch_streams(struct command *command, const struct remote_command_request *request,
                           const int ours[3])
 {
     const enum command_stream *streams = request->streams;
@@ -419,7 +419,7 @@ static void watch_streams(struct command *command, const struct command_request 
     command->writer.data = command;
 }
 
-static int command_start(struct command *command, const struct command_request *request,
+static int command_start(struct command *command, const struct remote_command_request *request,
                          struct error *err)
 {
     struct child_streams streams;
@@ -459,7 +459,8 @@ static void hang_up(struct command *command)
     kill(-command->pid, SIGKILL);
 }
 
-int instance_command_run(int caller, const struct command_request *request, struct error *err)
+int remote_command_serve(int caller, const struct remote_command_request *request,
+                         struct error *err)
 {
     struct command command = {
         .loop = ev_default_loop(0), .master = -1, .terminal = -1, .input = -1};

@@ -1,5 +1,5 @@
 /* The caller's side of a tpctl that is run on another host. */
-#include "launcher/tpctl/tpctl_elsewhere.h"
+#include "launcher/tpctl/remote_command_ask.h"
 
 #include <errno.h>
 #include <ev.h>
@@ -19,8 +19,8 @@
 #include "launcher/process/pseudo_terminal.h"
 #include "launcher/process/signal_source.h"
 #include "launcher/process/terminal_modes.h"
-#include "launcher/protocol/command_request.h"
 #include "launcher/protocol/instance_request.h"
+#include "launcher/protocol/remote_command_request.h"
 #include "launcher/stdio/nonblocking_writer.h"
 #include "launcher/stdio/raw_terminal.h"
 #include "launcher/stdio/stdin_reader.h"
@@ -31,11 +31,11 @@
 #define INPUT_WINDOW 65536 /* bytes of stdin that are asked for at a time */
 #define PATIENCE 10.0      /* s that the other side may be silent, once this one was told to end */
 
-struct elsewhere {
+struct remote_command {
     struct ev_loop *loop;
     struct link *link; /* NULL: it is closed */
     struct signal_source *signals;
-    struct command_request request;
+    struct remote_command_request request;
     struct nonblocking_writer sinks[2]; /* stdout, or the archive, and stderr */
     bool deaf[2];                       /* nobody reads it any more, and the other side knows */
     struct input *input;                /* NULL: nothing is read */
@@ -81,7 +81,7 @@ static bool needs_other_host(void)
 /* ---- what is asked ---- */
 
 /* The words as they were understood. The archive is written here: it goes through stdout. */
-static char **elsewhere_words(const struct method_call *call)
+static char **remote_command_words(const struct method_call *call)
 {
     struct string_list words = {0};
     string_list_add_copy(&words, call->method->name);
@@ -119,12 +119,12 @@ static bool is_same_file(int one, int other)
            a.st_ino == b.st_ino;
 }
 
-static void fill_request(struct elsewhere *elsewhere, const struct method_call *call)
+static void fill_request(struct remote_command *command, const struct method_call *call)
 {
-    struct command_request *request = &elsewhere->request;
+    struct remote_command_request *request = &command->request;
     bool reads = reads_stdin(call);
-    request->words = elsewhere_words(call);
-    elsewhere->tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    request->words = remote_command_words(call);
+    command->tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     for (int fd = 0; fd <= 2; fd++) {
         bool open = fcntl(fd, F_GETFD) >= 0 && (fd || reads || isatty(fd));
         request->streams[fd] = !open        ? COMMAND_STREAM_NONE
@@ -133,139 +133,139 @@ static void fill_request(struct elsewhere *elsewhere, const struct method_call *
         if (isatty(fd) && !request->terminal)
             request->terminal = terminal_modes_of(fd);
     }
-    if (!request->terminal && elsewhere->tty >= 0)
-        request->terminal = terminal_modes_of(elsewhere->tty);
-    if (elsewhere->archive)
+    if (!request->terminal && command->tty >= 0)
+        request->terminal = terminal_modes_of(command->tty);
+    if (command->archive)
         request->streams[0] = request->streams[1] = COMMAND_STREAM_BYTES;
-    if (elsewhere->sent)
+    if (command->sent)
         request->streams[0] = COMMAND_STREAM_BYTES;
     request->merged = request->streams[1] == COMMAND_STREAM_BYTES &&
-                      request->streams[2] == COMMAND_STREAM_BYTES && !elsewhere->archive &&
+                      request->streams[2] == COMMAND_STREAM_BYTES && !command->archive &&
                       is_same_file(STDOUT_FILENO, STDERR_FILENO);
 }
 
 /* ---- output ---- */
 
-static void send_plain(const struct elsewhere *elsewhere, enum frame_type type, int flags)
+static void send_plain(const struct remote_command *command, enum frame_type type, int flags)
 {
-    if (elsewhere->link)
-        link_send(elsewhere->link, &(struct frame){.type = type, .flags = (uint16_t)flags});
+    if (command->link)
+        link_send(command->link, &(struct frame){.type = type, .flags = (uint16_t)flags});
 }
 
-static bool is_written(const struct elsewhere *elsewhere)
+static bool is_written(const struct remote_command *command)
 {
-    return !elsewhere->sinks[0].queue.len && !elsewhere->sinks[1].queue.len;
+    return !command->sinks[0].queue.len && !command->sinks[1].queue.len;
 }
 
 /* Credit for what was written or dropped. */
 static void output_settle(void *arg)
 {
-    struct elsewhere *elsewhere = arg;
+    struct remote_command *command = arg;
     for (int i = 0; i < 2; i++) {
-        struct nonblocking_writer *sink = &elsewhere->sinks[i];
-        if (elsewhere->link && sink->left)
-            link_consumed(elsewhere->link, sink->left);
+        struct nonblocking_writer *sink = &command->sinks[i];
+        if (command->link && sink->left)
+            link_consumed(command->link, sink->left);
         sink->left = 0;
-        if (sink->error && !elsewhere->deaf[i]) {
-            elsewhere->deaf[i] = true;
-            send_plain(elsewhere, FRAME_OUTPUT, i ? FRAME_STDERR : 0);
+        if (sink->error && !command->deaf[i]) {
+            command->deaf[i] = true;
+            send_plain(command, FRAME_OUTPUT, i ? FRAME_STDERR : 0);
         }
     }
-    if (elsewhere->over && is_written(elsewhere))
-        ev_break(elsewhere->loop, EVBREAK_ALL);
+    if (command->over && is_written(command))
+        ev_break(command->loop, EVBREAK_ALL);
 }
 
 /* All of the archive has come. Nothing is removed there before this side says that it is kept. */
-static void archive_end(struct elsewhere *elsewhere)
+static void archive_end(struct remote_command *command)
 {
     struct stat info;
-    bool kept = !elsewhere->sinks[0].error && fsync(elsewhere->file) == 0 &&
-                fstat(elsewhere->file, &info) == 0 && info.st_size > 0;
-    elsewhere->kept = kept && elsewhere->link;
-    if (elsewhere->kept)
-        link_send(elsewhere->link, &(struct frame){.type = FRAME_STDIN, .bytes = "\n", .len = 1});
-    send_plain(elsewhere, FRAME_STDIN_END, 0);
+    bool kept = !command->sinks[0].error && fsync(command->file) == 0 &&
+                fstat(command->file, &info) == 0 && info.st_size > 0;
+    command->kept = kept && command->link;
+    if (command->kept)
+        link_send(command->link, &(struct frame){.type = FRAME_STDIN, .bytes = "\n", .len = 1});
+    send_plain(command, FRAME_STDIN_END, 0);
 }
 
-static void elsewhere_take_output(struct elsewhere *elsewhere, const struct frame *frame)
+static void remote_command_take_output(struct remote_command *command, const struct frame *frame)
 {
     int stream = frame->flags & FRAME_STDERR ? 1 : 0;
     if (frame->len) {
-        nonblocking_writer_put(&elsewhere->sinks[stream], frame->bytes, frame->len,
+        nonblocking_writer_put(&command->sinks[stream], frame->bytes, frame->len,
                                link_weight(frame));
     } else {
-        link_consumed(elsewhere->link, link_weight(frame));
-        if (!stream && elsewhere->file >= 0)
-            archive_end(elsewhere);
+        link_consumed(command->link, link_weight(frame));
+        if (!stream && command->file >= 0)
+            archive_end(command);
     }
-    output_settle(elsewhere);
+    output_settle(command);
 }
 
-static void elsewhere_take_end(struct elsewhere *elsewhere, const struct frame *frame)
+static void remote_command_take_end(struct remote_command *command, const struct frame *frame)
 {
     json_t *end = frame_json(frame, NULL);
     const char *messages = json_string_value(json_object_get(end, "messages"));
-    elsewhere->status = end ? (int)json_integer_value(json_object_get(end, "status")) : 1;
-    elsewhere->killer = (int)json_integer_value(json_object_get(end, "signal"));
-    elsewhere->over = true;
+    command->status = end ? (int)json_integer_value(json_object_get(end, "status")) : 1;
+    command->killer = (int)json_integer_value(json_object_get(end, "signal"));
+    command->over = true;
     if (messages)
         terminal_complain("tpctl", messages, strlen(messages));
     json_decref(end);
-    output_settle(elsewhere);
+    output_settle(command);
 }
 
 /* ---- the terminal ---- */
 
-static void show_raw(struct elsewhere *elsewhere)
+static void show_raw(struct remote_command *command)
 {
-    bool on = elsewhere->raw && raw_terminal_enter(STDIN_FILENO);
+    bool on = command->raw && raw_terminal_enter(STDIN_FILENO);
     if (!on)
         raw_terminal_leave();
     for (int i = 0; i < 2; i++)
-        elsewhere->sinks[i].returns = on && elsewhere->sinks[i].tty;
+        command->sinks[i].returns = on && command->sinks[i].tty;
 }
 
-static void tell_size(const struct elsewhere *elsewhere)
+static void tell_size(const struct remote_command *command)
 {
     unsigned char bytes[8];
     struct frame frame = {.type = FRAME_TERMINAL, .bytes = bytes, .len = sizeof(bytes)};
-    uint64_t size = elsewhere->tty >= 0 ? terminal_size(elsewhere->tty) : 0;
+    uint64_t size = command->tty >= 0 ? terminal_size(command->tty) : 0;
     for (int fd = 0; fd <= 2 && !size; fd++)
         size = terminal_size(fd);
     frame_put_u64(bytes, size);
-    if (size && elsewhere->link)
-        link_send(elsewhere->link, &frame);
+    if (size && command->link)
+        link_send(command->link, &frame);
 }
 
 /* The command has stopped: so does this process, for its shell to see. */
-static void stop_here(struct elsewhere *elsewhere)
+static void stop_here(struct remote_command *command)
 {
     raw_terminal_leave();
-    link_flush(elsewhere->link, 1.0);
+    link_flush(command->link, 1.0);
     raise(SIGSTOP);
 }
 
 /* ---- input and signals ---- */
 
-static void ask_input(struct elsewhere *elsewhere)
+static void ask_input(struct remote_command *command)
 {
-    size_t room = elsewhere->link ? link_room(elsewhere->link) : 0;
-    if (!elsewhere->input || elsewhere->asked >= INPUT_WINDOW / 2 || !room)
+    size_t room = command->link ? link_room(command->link) : 0;
+    if (!command->input || command->asked >= INPUT_WINDOW / 2 || !room)
         return;
-    size_t more = INPUT_WINDOW - elsewhere->asked;
+    size_t more = INPUT_WINDOW - command->asked;
     more = room < more ? room : more;
-    elsewhere->asked += more;
-    stdin_reader_want(elsewhere->input, more);
+    command->asked += more;
+    stdin_reader_want(command->input, more);
 }
 
 static void on_typed(void *arg, const void *bytes, size_t len)
 {
-    struct elsewhere *elsewhere = arg;
+    struct remote_command *command = arg;
     struct frame frame = {.type = FRAME_STDIN, .bytes = bytes, .len = len};
-    elsewhere->asked -= len < elsewhere->asked ? len : elsewhere->asked;
-    if (elsewhere->link)
-        link_send(elsewhere->link, &frame);
-    ask_input(elsewhere);
+    command->asked -= len < command->asked ? len : command->asked;
+    if (command->link)
+        link_send(command->link, &frame);
+    ask_input(command);
 }
 
 static void on_typed_end(void *arg)
@@ -281,87 +281,87 @@ static void on_typed_failed(void *arg, const struct error *err)
 
 static const struct stdin_reader_ops typed_ops = {on_typed, on_typed_end, on_typed_failed};
 
-static void elsewhere_on_signal(void *arg, int number, const char *sender, bool from_terminal)
+static void remote_command_on_signal(void *arg, int number, const char *sender, bool from_terminal)
 {
-    struct elsewhere *elsewhere = arg;
+    struct remote_command *command = arg;
     struct frame frame = {.type = FRAME_SIGNAL,
                           .flags = (uint16_t)number,
                           .rank = from_terminal ? FRAME_SIGNAL_TYPED : 0};
     bool ends = number != SIGTSTP && number != SIGCONT && number != SIGWINCH;
     (void)sender;
-    if (ends && (elsewhere->over || !elsewhere->link)) {
-        elsewhere->killer = number;
-        ev_break(elsewhere->loop, EVBREAK_ALL);
+    if (ends && (command->over || !command->link)) {
+        command->killer = number;
+        ev_break(command->loop, EVBREAK_ALL);
         return;
     }
     if (number == SIGCONT) {
-        show_raw(elsewhere);
-        if (elsewhere->input)
-            stdin_reader_resume(elsewhere->input);
+        show_raw(command);
+        if (command->input)
+            stdin_reader_resume(command->input);
     }
     if (number == SIGCONT || number == SIGWINCH)
-        tell_size(elsewhere);
-    if (number != SIGWINCH && elsewhere->link)
-        link_send(elsewhere->link, &frame);
+        tell_size(command);
+    if (number != SIGWINCH && command->link)
+        link_send(command->link, &frame);
     if (ends)
-        link_watch(elsewhere->link, PATIENCE);
+        link_watch(command->link, PATIENCE);
 }
 
 /* ---- the other side ---- */
 
-static void elsewhere_on_frame(struct link *link, void *arg, const struct frame *frame)
+static void remote_command_on_frame(struct link *link, void *arg, const struct frame *frame)
 {
-    struct elsewhere *elsewhere = arg;
+    struct remote_command *command = arg;
     (void)link;
     switch (frame->type) {
     case FRAME_OUTPUT:
-        elsewhere_take_output(elsewhere, frame);
+        remote_command_take_output(command, frame);
         break;
     case FRAME_TERMINAL:
-        elsewhere->raw = frame->rank;
-        show_raw(elsewhere);
+        command->raw = frame->rank;
+        show_raw(command);
         break;
     case FRAME_SIGNAL:
-        stop_here(elsewhere);
+        stop_here(command);
         break;
     case FRAME_END:
-        elsewhere_take_end(elsewhere, frame);
+        remote_command_take_end(command, frame);
         break;
     default:
         break;
     }
 }
 
-static void elsewhere_on_room(struct link *link, void *arg)
+static void remote_command_on_room(struct link *link, void *arg)
 {
     (void)link;
     ask_input(arg);
 }
 
-static void elsewhere_on_closed(struct link *link, void *arg, const struct error *why)
+static void remote_command_on_closed(struct link *link, void *arg, const struct error *why)
 {
-    struct elsewhere *elsewhere = arg;
+    struct remote_command *command = arg;
     (void)why;
-    elsewhere->link = NULL;
-    elsewhere->lost = !elsewhere->over;
+    command->link = NULL;
+    command->lost = !command->over;
     link_free(link);
-    if (elsewhere->lost)
-        ev_break(elsewhere->loop, EVBREAK_ALL);
+    if (command->lost)
+        ev_break(command->loop, EVBREAK_ALL);
 }
 
-static const struct link_ops elsewhere_link_ops = {elsewhere_on_frame, elsewhere_on_room,
-                                                   elsewhere_on_closed, NULL, NULL};
+static const struct link_ops remote_command_link_ops = {
+    remote_command_on_frame, remote_command_on_room, remote_command_on_closed, NULL, NULL};
 
 /* ---- the whole ---- */
 
-static int elsewhere_start(struct elsewhere *elsewhere, const struct method_call *call,
-                           struct error *err)
+static int remote_command_start(struct remote_command *command, const struct method_call *call,
+                                struct error *err)
 {
     if (call->method->run == tpctl_new) {
         json_t *made = tpctl_new_request(call, err);
-        elsewhere->sent = made ? json_dumps(made, JSON_COMPACT) : NULL;
+        command->sent = made ? json_dumps(made, JSON_COMPACT) : NULL;
         json_decref(made);
-        if (!elsewhere->sent)
+        if (!command->sent)
             return -1;
     }
     int fd = instance_connect(getenv(BATCH_VARIABLE), err);
@@ -369,104 +369,103 @@ static int elsewhere_start(struct elsewhere *elsewhere, const struct method_call
         return error_prefix(err,
                             "this command is in an instance (%s is set), which cannot be reached",
                             BATCH_VARIABLE);
-    elsewhere->archive = method_value(call, TPCTL_ARCHIVE);
-    if (elsewhere->archive) {
-        elsewhere->file = open(elsewhere->archive, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (elsewhere->file < 0) {
-            error_set(err, "--archive %s: cannot make it: %s", elsewhere->archive, strerror(errno));
+    command->archive = method_value(call, TPCTL_ARCHIVE);
+    if (command->archive) {
+        command->file = open(command->archive, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (command->file < 0) {
+            error_set(err, "--archive %s: cannot make it: %s", command->archive, strerror(errno));
             close(fd);
             return -1;
         }
     }
-    fill_request(elsewhere, call);
+    fill_request(command, call);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* as a full disk */
-    elsewhere->loop = ev_default_loop(0);
-    elsewhere->link = link_new(elsewhere->loop, fd, fd, &elsewhere_link_ops, elsewhere);
+    command->loop = ev_default_loop(0);
+    command->link = link_new(command->loop, fd, fd, &remote_command_link_ops, command);
     for (int i = 0; i < 2; i++) {
-        nonblocking_writer_init(&elsewhere->sinks[i], elsewhere->loop, output_settle, elsewhere);
-        nonblocking_writer_borrow(&elsewhere->sinks[i],
-                                  i == 0 && elsewhere->file >= 0 ? elsewhere->file : i + 1);
+        nonblocking_writer_init(&command->sinks[i], command->loop, output_settle, command);
+        nonblocking_writer_borrow(&command->sinks[i],
+                                  i == 0 && command->file >= 0 ? command->file : i + 1);
     }
-    elsewhere->signals =
-        signal_source_new(elsewhere->loop, passed_on, NPASSED, elsewhere_on_signal, elsewhere);
-    if (!elsewhere->signals)
+    command->signals =
+        signal_source_new(command->loop, passed_on, NPASSED, remote_command_on_signal, command);
+    if (!command->signals)
         return error_set(err, "cannot watch for signals: %s", strerror(errno));
-    json_t *request = command_request_to_json(&elsewhere->request);
-    link_send_json(elsewhere->link, FRAME_COMMAND, 0, 0, request);
+    json_t *request = remote_command_request_to_json(&command->request);
+    link_send_json(command->link, FRAME_COMMAND, 0, 0, request);
     json_decref(request);
-    if (elsewhere->sent) {
+    if (command->sent) {
         struct frame text = {
-            .type = FRAME_STDIN, .bytes = elsewhere->sent, .len = strlen(elsewhere->sent)};
-        link_send(elsewhere->link, &text);
-        send_plain(elsewhere, FRAME_STDIN_END, 0);
+            .type = FRAME_STDIN, .bytes = command->sent, .len = strlen(command->sent)};
+        link_send(command->link, &text);
+        send_plain(command, FRAME_STDIN_END, 0);
         return 0;
     }
-    if (elsewhere->request.streams[0] == COMMAND_STREAM_NONE || !reads_stdin(call))
+    if (command->request.streams[0] == COMMAND_STREAM_NONE || !reads_stdin(call))
         return 0;
-    elsewhere->input = stdin_reader_new(elsewhere->loop, NULL, &typed_ops, elsewhere, err);
-    ask_input(elsewhere);
-    return elsewhere->input ? 0 : -1;
+    command->input = stdin_reader_new(command->loop, NULL, &typed_ops, command, err);
+    ask_input(command);
+    return command->input ? 0 : -1;
 }
 
 /* Of what could not be written the other side knows no more than that. */
-static void tell_lost_output(struct elsewhere *elsewhere, struct error *err)
+static void tell_lost_output(struct remote_command *command, struct error *err)
 {
-    int why = elsewhere->sinks[0].error;
+    int why = command->sinks[0].error;
     if (!why || why == EPIPE)
         return;
-    elsewhere->killer = 0;
-    elsewhere->status = 1;
-    if (elsewhere->archive)
-        error_set(err, "--archive %s: cannot write: %s; nothing is removed", elsewhere->archive,
+    command->killer = 0;
+    command->status = 1;
+    if (command->archive)
+        error_set(err, "--archive %s: cannot write: %s; nothing is removed", command->archive,
                   strerror(why));
     else
         error_set(err, "stdout: cannot write: %s", strerror(why));
 }
 
-static void elsewhere_close(struct elsewhere *elsewhere)
+static void remote_command_close(struct remote_command *command)
 {
     struct stat info;
     raw_terminal_leave();
-    signal_source_free(elsewhere->signals);
-    stdin_reader_free(elsewhere->input);
-    for (int i = 0; i < 2 && elsewhere->loop; i++)
-        nonblocking_writer_free(&elsewhere->sinks[i]);
-    link_free(elsewhere->link);
-    if (elsewhere->file >= 0 && !elsewhere->kept &&
-        (elsewhere->status || elsewhere->killer || fstat(elsewhere->file, &info) < 0 ||
-         !info.st_size))
-        unlink(elsewhere->archive);
-    if (elsewhere->file >= 0)
-        close(elsewhere->file);
-    if (elsewhere->tty >= 0)
-        close(elsewhere->tty);
-    command_request_clear(&elsewhere->request);
-    free(elsewhere->sent);
+    signal_source_free(command->signals);
+    stdin_reader_free(command->input);
+    for (int i = 0; i < 2 && command->loop; i++)
+        nonblocking_writer_free(&command->sinks[i]);
+    link_free(command->link);
+    if (command->file >= 0 && !command->kept &&
+        (command->status || command->killer || fstat(command->file, &info) < 0 || !info.st_size))
+        unlink(command->archive);
+    if (command->file >= 0)
+        close(command->file);
+    if (command->tty >= 0)
+        close(command->tty);
+    remote_command_request_clear(&command->request);
+    free(command->sent);
 }
 
-static int elsewhere_run(const struct method_call *call)
+static int remote_command_run(const struct method_call *call)
 {
     struct error err = ERROR_INIT;
-    struct elsewhere elsewhere = {.tty = -1, .file = -1, .status = 1};
-    if (elsewhere_start(&elsewhere, call, &err) == 0)
-        ev_run(elsewhere.loop, 0);
-    if (elsewhere.lost)
+    struct remote_command command = {.tty = -1, .file = -1, .status = 1};
+    if (remote_command_start(&command, call, &err) == 0)
+        ev_run(command.loop, 0);
+    if (command.lost)
         error_set(&err, "the instance has ended, or its manager does not answer");
-    tell_lost_output(&elsewhere, &err);
+    tell_lost_output(&command, &err);
     if (err.text && err.kind == ERROR_USAGE)
-        elsewhere.status = 2;
-    elsewhere_close(&elsewhere);
+        command.status = 2;
+    remote_command_close(&command);
     terminal_complain("tpctl", err.text ? err.text : "", err.text ? strlen(err.text) : 0);
     error_clear(&err);
-    if (elsewhere.killer) {
-        signal(elsewhere.killer, SIG_DFL);
-        raise(elsewhere.killer);
+    if (command.killer) {
+        signal(command.killer, SIG_DFL);
+        raise(command.killer);
     }
-    return elsewhere.killer ? 128 + elsewhere.killer : elsewhere.status;
+    return command.killer ? 128 + command.killer : command.status;
 }
 
-bool tpctl_elsewhere(const struct method_program *program, char *const *words, int *status)
+bool remote_command_ask(const struct method_program *program, char *const *words, int *status)
 {
     struct method_call call = {0};
     bool runs = false;
@@ -474,7 +473,7 @@ bool tpctl_elsewhere(const struct method_program *program, char *const *words, i
         return false;
     if (method_scan(program, words, &call, NULL) == 0 && !method_value(&call, program->help)) {
         runs = true;
-        *status = elsewhere_run(&call);
+        *status = remote_command_run(&call);
     }
     method_call_clear(&call);
     return runs;

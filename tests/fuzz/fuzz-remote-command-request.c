@@ -2,7 +2,7 @@
  * when it is written again, and what is not taken has a sentence. */
 #include <stdlib.h>
 
-#include "launcher/protocol/command_request.h"
+#include "launcher/protocol/remote_command_request.h"
 #include "launcher/tree/frame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -16,26 +16,26 @@ static void check(bool holds)
 static void check_request(const json_t *value)
 {
     struct error err = ERROR_INIT;
-    struct command_request request, same;
-    int rc = command_request_take(&request, value, &err);
+    struct remote_command_request request, same;
+    int rc = remote_command_request_take(&request, value, &err);
     check((rc == 0) == !err.text);
     if (rc == 0) {
-        json_t *again = command_request_to_json(&request);
-        check(command_request_take(&same, again, &err) == 0);
-        json_t *third = command_request_to_json(&same);
+        json_t *again = remote_command_request_to_json(&request);
+        check(remote_command_request_take(&same, again, &err) == 0);
+        json_t *third = remote_command_request_to_json(&same);
         check(json_equal(again, third));
         json_decref(again);
         json_decref(third);
-        command_request_clear(&same);
+        remote_command_request_clear(&same);
     }
-    command_request_clear(&request);
+    remote_command_request_clear(&request);
     error_clear(&err);
 }
 
 /* Of this version, which is what bytes hardly ever are. */
 static void check_command(json_t *command)
 {
-    json_t *value = command_request_to_json(&(struct command_request){0});
+    json_t *value = remote_command_request_to_json(&(struct remote_command_request){0});
     json_object_set(value, "command", command);
     check_request(value);
     json_decref(value);

@@ -1,5 +1,5 @@
 /*
- * command_request - what a tpctl asks of the instance that it runs in: to be run beside the instance's manager, where
+ * remote_command_request - what a tpctl asks of the instance that it runs in: to be run beside the instance's manager, where
  * files and processes are, with the streams and the terminal of who asks.
  *
  *     {"version": ..., "variables": {...}, "command": {"words": ["info", "17"], "terminal": "24x80 ...",
@@ -11,8 +11,8 @@
  * has stopped, FRAME_TERMINAL when it has changed the mode of its terminal (rank: 1 for keys one by one, else 0), and at the
  * end FRAME_END.
  */
-#ifndef LAUNCHER_PROTOCOL_COMMAND_REQUEST_H
-#define LAUNCHER_PROTOCOL_COMMAND_REQUEST_H
+#ifndef LAUNCHER_PROTOCOL_REMOTE_COMMAND_REQUEST_H
+#define LAUNCHER_PROTOCOL_REMOTE_COMMAND_REQUEST_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ enum command_stream {
     COMMAND_STREAM_TERMINAL
 };
 
-struct command_request {
+struct remote_command_request {
     char **words; /* behind the command's name */
     enum command_stream streams[3];
     bool merged;    /* stderr goes where stdout goes */
@@ -37,10 +37,11 @@ struct command_request {
     "TPCTL_HERE" /* in the command's environment: it was sent here, and is not to be sent on */
 
 /* With version and variables of this process; new reference. */
-json_t *command_request_to_json(const struct command_request *request);
+json_t *remote_command_request_to_json(const struct remote_command_request *request);
 /* The words of a command, which is the key "command"; sets version's and other variables in this process. -1 with a
  * sentence. The caller clears either way. */
-int command_request_take(struct command_request *request, const json_t *value, struct error *err);
-void command_request_clear(struct command_request *request);
+int remote_command_request_take(struct remote_command_request *request, const json_t *value,
+                                struct error *err);
+void remote_command_request_clear(struct remote_command_request *request);
 
 #endif

@@ -1,5 +1,5 @@
 /* A command as one message. */
-#include "launcher/protocol/command_request.h"
+#include "launcher/protocol/remote_command_request.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const char *const looks[] = {"TERM",        "NO_COLOR", "TZ",      "LANG"
                                     "LC_MESSAGES", "LC_CTYPE", "LC_TIME", "LC_NUMERIC"};
 enum { NLOOKS = sizeof(looks) / sizeof(looks[0]) };
 
-json_t *command_request_to_json(const struct command_request *request)
+json_t *remote_command_request_to_json(const struct remote_command_request *request)
 {
     json_t *value = instance_request_new(), *words = json_array(), *streams = json_array();
     for (char **word = request->words; word && *word; word++)
@@ -32,7 +32,8 @@ json_t *command_request_to_json(const struct command_request *request)
     return value;
 }
 
-static int take_words(struct command_request *request, const json_t *words, struct error *err)
+static int take_words(struct remote_command_request *request, const json_t *words,
+                      struct error *err)
 {
     struct string_list list = {0};
     size_t i;
@@ -52,7 +53,8 @@ static int take_words(struct command_request *request, const json_t *words, stru
     return 0;
 }
 
-static int take_streams(struct command_request *request, const json_t *streams, struct error *err)
+static int take_streams(struct remote_command_request *request, const json_t *streams,
+                        struct error *err)
 {
     for (size_t i = 0; i < 3; i++) {
         const char *word = json_string_value(json_array_get(streams, i));
@@ -68,9 +70,10 @@ static int take_streams(struct command_request *request, const json_t *streams, 
     return 0;
 }
 
-int command_request_take(struct command_request *request, const json_t *value, struct error *err)
+int remote_command_request_take(struct remote_command_request *request, const json_t *value,
+                                struct error *err)
 {
-    *request = (struct command_request){0};
+    *request = (struct remote_command_request){0};
     if (instance_request_take(value, err) < 0)
         return -1;
     const json_t *command = json_object_get(value, "command");
@@ -94,9 +97,9 @@ int command_request_take(struct command_request *request, const json_t *value, s
     return 0;
 }
 
-void command_request_clear(struct command_request *request)
+void remote_command_request_clear(struct remote_command_request *request)
 {
     string_list_free(request->words);
     free(request->terminal);
-    *request = (struct command_request){0};
+    *request = (struct remote_command_request){0};
 }
