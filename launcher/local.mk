@@ -302,13 +302,13 @@ tpctl_SOURCES = \
     launcher/tpctl/tpctl.c launcher/tpctl/tpctl.h \
     launcher/tpctl/tpctl_attach.c \
     launcher/tpctl/tpctl_info.c \
-    launcher/tpctl/tpctl_line.c \
     launcher/tpctl/tpctl_list.c \
     launcher/tpctl/tpctl_logs.c \
     launcher/tpctl/tpctl_new.c \
     launcher/tpctl/tpctl_options.c \
     launcher/tpctl/tpctl_programs.c \
     launcher/tpctl/tpctl_ps.c \
+    launcher/tpctl/tpctl_queue.c \
     launcher/tpctl/tpctl_reap.c \
     launcher/tpctl/tpctl_signal.c \
     launcher/tpctl/tpctl_text.c \

@@ -75,13 +75,13 @@ int tpctl_find(const struct method_call *call, struct program_search *search, co
 int tpctl_wait_complete(struct method_call *call, const char *id, struct program_record **record,
                         struct error *err);
 
-/* ---- tpctl_line.c: programs that stand in line ---- */
+/* ---- tpctl_queue.c: programs that wait for resources ---- */
 
 /* "4 cores on node0, held by program 17; 2 programs are before it"; caller frees. NULL: it waits for nothing that
  * others hold. */
-char *tpctl_line_text(const struct found_program *program, const struct program_record *record);
+char *tpctl_queue_text(const struct found_program *program, const struct program_record *record);
 /* {"for": "4 cores on node0", "held_by": ["17"], "before": 2}, or null. */
-json_t *tpctl_line_json(const struct found_program *program, const struct program_record *record);
+json_t *tpctl_queue_json(const struct found_program *program, const struct program_record *record);
 
 /* ---- tpctl_text.c: what is printed ---- */
 

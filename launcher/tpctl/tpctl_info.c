@@ -200,7 +200,7 @@ static void print_text(struct method_call *call, const struct found_program *pro
                      tpctl_time_text(record->t_end),
                      mem_format("%u on %u node%s", record->ntasks, record->nnodes,
                                 record->nnodes == 1 ? "" : "s"),
-                     tpctl_line_text(program, record),
+                     tpctl_queue_text(program, record),
                      tpctl_kept_text(record)};
     bool over = record->state == RECORD_COMPLETE;
     print_line(call, "program", found_program_id(program));
@@ -235,7 +235,7 @@ static void print_all(struct method_call *call, const struct found_program *prog
 {
     json_t *value = program_to_json(found_program_id(program), record);
     json_object_set_new(value, "version", json_integer(1));
-    json_object_set_new(value, "waits", tpctl_line_json(program, record));
+    json_object_set_new(value, "waits", tpctl_queue_json(program, record));
     json_object_set_new(value, "instance", json_string(found_program_instance(program)));
     json_object_set_new(value, "R", context_json(program, CONTEXT_R));
     if (json_array_size(record->hooks))

@@ -28,7 +28,7 @@ static void list_json(struct method_call *call, const struct found_program *prog
         json_object_set_new(value, "state", json_string(LIST_UNKNOWN));
         json_object_set_new(value, "reason", json_string(why));
     }
-    json_object_set_new(value, "waits", tpctl_line_json(program, record));
+    json_object_set_new(value, "waits", tpctl_queue_json(program, record));
     json_object_set_new(value, "user", json_string(user));
     json_object_set_new(value, "instance", json_string(found_program_instance(program)));
     char *text = json_dumps(value, JSON_REAL_PRECISION(16));
@@ -45,7 +45,7 @@ static void list_line(struct method_call *call, const struct found_program *prog
     double end = over ? record->t_end : clock_wall_seconds();
     char *time = begin > 0 && end > 0 ? tpctl_duration_text(end - begin) : mem_copy_text("-");
     char *command = tpctl_command_text(record->command);
-    char *waits = tpctl_line_text(program, record);
+    char *waits = tpctl_queue_text(program, record);
     char status[16] = "-";
     if (over && record->status >= 0)
         snprintf(status, sizeof(status), "%d", record->status);

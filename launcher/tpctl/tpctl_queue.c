@@ -1,4 +1,4 @@
-/* How a program stands in line for resources, for list and info. */
+/* What a program waits for, and how many are before it: for list and info. */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@ static bool find_waiter(const struct found_program *program, const struct progra
            found_program_find_waiter(program, waiter);
 }
 
-char *tpctl_line_text(const struct found_program *program, const struct program_record *record)
+char *tpctl_queue_text(const struct found_program *program, const struct program_record *record)
 {
     struct waiter waiter;
     struct buf text = BUF_INIT;
@@ -31,7 +31,7 @@ char *tpctl_line_text(const struct found_program *program, const struct program_
     return buf_take_text(&text);
 }
 
-json_t *tpctl_line_json(const struct found_program *program, const struct program_record *record)
+json_t *tpctl_queue_json(const struct found_program *program, const struct program_record *record)
 {
     struct waiter waiter;
     if (!find_waiter(program, record, &waiter))
