@@ -44,7 +44,7 @@ liblauncher_a_SOURCES = \
     launcher/ledger/claim.c launcher/ledger/claim.h \
     launcher/ledger/claim_private.h \
     launcher/ledger/claim_queue.c launcher/ledger/claim_queue.h \
-    launcher/ledger/claim_queue_rivals.c \
+    launcher/ledger/claim_queue_holders.c \
     launcher/ledger/claims_file.c launcher/ledger/claims_file.h \
     launcher/ledger/claims_table.c launcher/ledger/claims_table.h \
     launcher/ledger/completed.c launcher/ledger/completed.h \

@@ -55,10 +55,10 @@ static struct rset *make_scope(const struct host_table *hosts)
     return scope;
 }
 
-static char *queue_rivals(const struct allocation_queue *queue)
+static char *queue_holders(const struct allocation_queue *queue)
 {
-    return instance_rivals(resources_instance(queue->resources), resources_entry(queue->resources),
-                           queue->scope);
+    return instance_holders(resources_instance(queue->resources), resources_entry(queue->resources),
+                            queue->scope);
 }
 
 /* "4 cores on node0" */
@@ -123,7 +123,7 @@ static char *describe_delay(struct allocation_queue *queue)
 static char *describe(struct allocation_queue *queue)
 {
     struct buf text = BUF_INIT;
-    char *wish = describe_wish(queue), *who = queue_rivals(queue), *delay = describe_delay(queue);
+    char *wish = describe_wish(queue), *who = queue_holders(queue), *delay = describe_delay(queue);
     buf_add_text(&text, wish);
     if (*who)
         buf_printf(&text, ": %s", who);
@@ -305,7 +305,7 @@ static int check_can_wait(struct allocation_queue *queue, struct error *err)
         rc = never.kind == ERROR_USAGE ? error_usage(err, "%s", error_text(&never))
                                        : error_set(err, "%s", error_text(&never));
     } else if (queue->spec->wait <= 0) {
-        char *who = queue_rivals(queue), *delay = describe_delay(queue);
+        char *who = queue_holders(queue), *delay = describe_delay(queue);
         char *why = mem_copy_text(error_text(err));
         bool told = !*who || strstr(why, "--overlap");
         if (delay)

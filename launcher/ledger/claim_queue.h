@@ -53,8 +53,8 @@ int instance_watch(struct instance *instance);
 /* Who holds of these resources, and how many wait for some of them and came before `entry`
  * (NULL: all that wait): "program 17 (./app, since 12:03, for 2m) holds cores 0-3 of node0; 2 programs
  * are before this one". Caller frees; "" where it is nobody. */
-char *instance_rivals(struct instance *instance, const struct ledger_entry *entry,
-                      const struct rset *wanted);
+char *instance_holders(struct instance *instance, const struct ledger_entry *entry,
+                       const struct rset *wanted);
 /* The first of the programs that wait and do not let this one have `wanted`: "program 17 (./app, since 12:03, for
  * 2m)", and when one of them can start at the earliest (0: not known). Caller frees; "" where it is nobody. */
 char *entry_delayed(struct ledger_entry *entry, const struct rset *wanted, uint64_t *start);

@@ -892,13 +892,13 @@ static void expect_claim_error(struct ledger_entry *program, const char *host, c
     error_clear(&err);
 }
 
-static void expect_rivals(struct instance *instance, struct ledger_entry *program,
-                          const char *cores, const char *says)
+static void expect_holders(struct instance *instance, struct ledger_entry *program,
+                           const char *cores, const char *says)
 {
     struct rset *wanted = rset_new();
     struct idset *ids = idset_decode(cores, NULL);
     rset_append(wanted, 0, "n0", ids, NULL);
-    char *text = instance_rivals(instance, program, wanted);
+    char *text = instance_holders(instance, program, wanted);
     if (*says ? !strstr(text, says) : *text)
         fail_msg("\"%s\" does not say \"%s\"", text, says);
     free(text);
@@ -916,8 +916,8 @@ static void test_a_long_command_is_shown_by_its_beginning(void **state)
     struct ledger_entry *a = entry_new(instance, name, NULL), *b = new_program(instance);
     assert_int_equal(claim_cores(a, "n0", "0", NULL), 0);
     snprintf(want, sizeof(want), "(%.59s..., since ", name);
-    expect_rivals(instance, b, "0", want);
-    expect_rivals(instance, b, "0", ", for ");
+    expect_holders(instance, b, "0", want);
+    expect_holders(instance, b, "0", ", for ");
     entry_end(a);
     entry_end(b);
     instance_close(instance);
@@ -942,9 +942,9 @@ static void test_nobody_overtakes_who_waits(void **state)
     barred = entry_barred(b, NULL);
     assert_int_equal(barred->nnodes, 0);
     rset_free(barred);
-    expect_rivals(instance, d, "0-3", "(./app, since ");
-    expect_rivals(instance, d, "0-3", ") holds cores 0-2 of n0; 1 program is before this one");
-    expect_rivals(instance, b, "3", "");
+    expect_holders(instance, d, "0-3", "(./app, since ");
+    expect_holders(instance, d, "0-3", ") holds cores 0-2 of n0; 1 program is before this one");
+    expect_holders(instance, b, "3", "");
     entry_end(a);
     expect_claim_error(d, "n0", "0", "came first");
     assert_int_equal(claim_cores(b, "n0", "0-1", NULL), 0); /* and waits no longer */

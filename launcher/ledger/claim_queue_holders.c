@@ -13,16 +13,16 @@
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/ledger_entry_private.h"
 
-#define RIVALS_SHOWN 3
-#define RIVALS_COMMAND 60 /* bytes of a command */
+#define HOLDERS_SHOWN 3
+#define HOLDERS_COMMAND 60 /* bytes of a command */
 
-struct rivals {
+struct holders {
     struct buf text;
     size_t shown, more, before;
 };
 
 /* The time of day, and the day where that is not today. */
-static void rivals_add_time(struct buf *text, uint64_t since)
+static void holders_add_time(struct buf *text, uint64_t since)
 {
     time_t then = (time_t)since, now = (time_t)ledger_now();
     struct tm at, today;
@@ -35,7 +35,7 @@ static void rivals_add_time(struct buf *text, uint64_t since)
 }
 
 /* "for 3h12m" */
-static void rivals_add_duration(struct buf *text, uint64_t since)
+static void holders_add_duration(struct buf *text, uint64_t since)
 {
     uint64_t now = ledger_now(), s = now > since ? now - since : 0;
     static const struct {
@@ -52,42 +52,42 @@ static void rivals_add_duration(struct buf *text, uint64_t since)
 }
 
 /* "program 17 (./app, since 12:03, for 2m)"; of the command as much as tells it from others. */
-static void rivals_add_program(struct buf *text, const struct claims_row *row)
+static void holders_add_program(struct buf *text, const struct claims_row *row)
 {
     size_t len = strlen(row->name), shown = len;
-    if (len > RIVALS_COMMAND)
-        for (shown = RIVALS_COMMAND; shown && ((unsigned char)row->name[shown] & 0xc0) == 0x80;
+    if (len > HOLDERS_COMMAND)
+        for (shown = HOLDERS_COMMAND; shown && ((unsigned char)row->name[shown] & 0xc0) == 0x80;
              shown--)
             continue; /* not in the middle of a UTF-8 character */
     buf_printf(text, "program %llu (%.*s%s", (unsigned long long)row->number, (int)shown, row->name,
                shown < len ? "..." : "");
-    rivals_add_time(text, row->since);
-    rivals_add_duration(text, row->since);
+    holders_add_time(text, row->since);
+    holders_add_duration(text, row->since);
     buf_add_char(text, ')');
 }
 
 /* Takes the common sets. */
-static void rivals_add_holder(struct rivals *rivals, const struct claims_row *row, const char *host,
-                              const struct rset_children *common)
+static void holders_add_holder(struct holders *holders, const struct claims_row *row,
+                               const char *host, const struct rset_children *common)
 {
     char *what = ledger_name_common(common);
-    if (rivals->shown++ < RIVALS_SHOWN) {
-        buf_add_text(&rivals->text, rivals->text.len ? ", " : "");
-        rivals_add_program(&rivals->text, row);
-        buf_printf(&rivals->text, " holds %s of %s", what, host);
+    if (holders->shown++ < HOLDERS_SHOWN) {
+        buf_add_text(&holders->text, holders->text.len ? ", " : "");
+        holders_add_program(&holders->text, row);
+        buf_printf(&holders->text, " holds %s of %s", what, host);
     } else {
-        rivals->more++;
+        holders->more++;
     }
     free(what);
 }
 
-char *instance_rivals(struct instance *instance, const struct ledger_entry *entry,
-                      const struct rset *wanted)
+char *instance_holders(struct instance *instance, const struct ledger_entry *entry,
+                       const struct rset *wanted)
 {
     struct claims *claims = ledger_read(instance, NULL);
     struct claims_probe *probe = claims_probe_new(wanted);
     const struct ledger_entry last = {.instance = instance, .number = UINT64_MAX};
-    struct rivals rivals = {0};
+    struct holders holders = {0};
     for (size_t i = 0; claims && i < claims->count; i++) {
         const struct claims_row *row = &claims->rows[i];
         struct rset_children common;
@@ -96,21 +96,21 @@ char *instance_rivals(struct instance *instance, const struct ledger_entry *entr
             claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
             continue;
         if (row->state == CLAIMS_HOLDS) {
-            rivals_add_holder(&rivals, row, host, &common);
+            holders_add_holder(&holders, row, host, &common);
         } else {
-            rivals.before += row->state == CLAIMS_WAITS;
+            holders.before += row->state == CLAIMS_WAITS;
             idset_free(common.cores);
             idset_free(common.gpus);
         }
     }
     claims_probe_free(probe);
     claims_free(claims);
-    struct buf *text = &rivals.text;
-    if (rivals.more)
-        buf_printf(text, " and %zu other%s", rivals.more, rivals.more > 1 ? "s" : "");
-    if (rivals.before)
-        buf_printf(text, "%s%zu program%s before this one", text->len ? "; " : "", rivals.before,
-                   rivals.before > 1 ? "s are" : " is");
+    struct buf *text = &holders.text;
+    if (holders.more)
+        buf_printf(text, " and %zu other%s", holders.more, holders.more > 1 ? "s" : "");
+    if (holders.before)
+        buf_printf(text, "%s%zu program%s before this one", text->len ? "; " : "", holders.before,
+                   holders.before > 1 ? "s are" : " is");
     return buf_take_text(text);
 }
 
@@ -129,7 +129,7 @@ char *entry_delayed(struct ledger_entry *entry, const struct rset *wanted, uint6
         uint64_t at = entry_start_of(entry, claims, row);
         *start = at < *start ? at : *start;
         if (!text.len)
-            rivals_add_program(&text, row);
+            holders_add_program(&text, row);
     }
     claims_probe_free(probe);
     claims_free(claims);
@@ -201,7 +201,7 @@ char *instance_strangers(struct instance *instance, const struct ledger_entry *e
             bool several = idset_count(common.cores) > 1;
             buf_printf(&text, "processor%s %s %s also bound by a run of %s", several ? "s" : "",
                        ids, several ? "are" : "is", words ? words + 1 : row->name);
-            rivals_add_time(&text, row->since);
+            holders_add_time(&text, row->since);
             free(ids);
         }
         idset_free(common.cores);
