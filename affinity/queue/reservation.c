@@ -173,7 +173,7 @@ struct reservation reservation_make(const struct reservation_question *question)
     if (ever && start)
         made.start = search.times[start];
     struct rset *spare = ever && question->is_first ? reservation_find_spare(&search, start) : NULL;
-    made.needs = spare ? rset_subtract_hosts(question->scope, spare) : rset_copy(question->scope);
+    made.kept = spare ? rset_subtract_hosts(question->scope, spare) : rset_copy(question->scope);
     rset_free(spare);
     free(search.times);
     free(search.taken);

@@ -3,7 +3,7 @@
  * it (backfill).
  *
  * The rule: a program may start before an earlier one that waits if it takes nothing that the earlier one
- * keeps (`needs`), or if it ends before the earlier one can start (`start`).
+ * keeps (`kept`), or if it ends before the earlier one can start (`start`).
  *
  * The earliest start is the moment from which on the waiting program fits, where all that is held is free at its
  * known end, and what has no known end is free already: it may be at any moment. What it does not keep is free
@@ -41,8 +41,8 @@ struct reservation_question {
 };
 
 struct reservation {
-    uint64_t start;     /* not before it; or RESERVATION_ANY_MOMENT */
-    struct rset *needs; /* the caller frees it */
+    uint64_t start;    /* not before it; or RESERVATION_ANY_MOMENT */
+    struct rset *kept; /* the caller frees it */
 };
 
 /* Asks fit() a hundred times at most: where that does not tell what can be spared, nothing is. */

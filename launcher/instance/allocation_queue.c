@@ -152,13 +152,13 @@ static bool is_same_set(const struct rset *a, const struct rset *b)
 static int tell_reservation(struct allocation_queue *queue, struct reservation made,
                             struct error *err)
 {
-    bool same = queue->told.needs && queue->told.start == made.start &&
-                is_same_set(queue->told.needs, made.needs);
-    if (!same && entry_queue(resources_entry(queue->resources), made.needs, made.start, err) < 0) {
-        rset_free(made.needs);
+    bool same = queue->told.kept && queue->told.start == made.start &&
+                is_same_set(queue->told.kept, made.kept);
+    if (!same && entry_queue(resources_entry(queue->resources), made.kept, made.start, err) < 0) {
+        rset_free(made.kept);
         return -1;
     }
-    rset_free(queue->told.needs);
+    rset_free(queue->told.kept);
     queue->told = made;
     return 0;
 }
@@ -323,7 +323,7 @@ static int check_can_wait(struct allocation_queue *queue, struct error *err)
 /* All of the scope at first: what can be spared of that takes longer to find. */
 static int stand_in_line(struct allocation_queue *queue, struct error *err)
 {
-    struct reservation all = {.needs = rset_copy(queue->scope)};
+    struct reservation all = {.kept = rset_copy(queue->scope)};
     int rc = tell_reservation(queue, all, err);
     if (rc == 0 && !entry_is_behind(resources_entry(queue->resources)))
         rc = make_reservation(queue, err);
@@ -390,7 +390,7 @@ void allocation_queue_leave(struct allocation_queue *queue)
     }
     rset_free(queue->scope);
     rset_free(queue->wish);
-    rset_free(queue->told.needs);
+    rset_free(queue->told.kept);
     queue->scope = queue->wish = NULL;
     queue->told = (struct reservation){0};
     queue->state = 0;

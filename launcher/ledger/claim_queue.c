@@ -14,10 +14,10 @@
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/ledger_entry_private.h"
 
-int entry_queue(struct ledger_entry *entry, const struct rset *needs, uint64_t start,
+int entry_queue(struct ledger_entry *entry, const struct rset *kept, uint64_t start,
                 struct error *err)
 {
-    return entry_put(entry, CLAIMS_WAITS, needs, start, NULL, err);
+    return entry_put(entry, CLAIMS_WAITS, kept, start, NULL, err);
 }
 
 struct rset *entry_barred(struct ledger_entry *entry, struct error *err)

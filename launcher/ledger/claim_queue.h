@@ -26,7 +26,7 @@
 /* Wait in line from now on, keep these resources, and start at this time (s of the epoch) at the earliest, 0: at that
  * of an earlier one that keeps the same, if there is one. What was held is given back. An empty set leaves the line. 0
  * or -1. */
-int entry_queue(struct ledger_entry *entry, const struct rset *needs, uint64_t start,
+int entry_queue(struct ledger_entry *entry, const struct rset *kept, uint64_t start,
                 struct error *err);
 /* What earlier programs that wait keep: none of it can be claimed. NULL with a sentence. */
 struct rset *entry_barred(struct ledger_entry *entry, struct error *err);

@@ -152,12 +152,12 @@ bool instance_find_waiter(struct instance *instance, uint64_t number, struct wai
 {
     struct claims *claims = ledger_read(instance, NULL);
     const struct claims_row *own = claims ? claims_find(claims, number) : NULL;
-    struct rset *needs = own && own->state == CLAIMS_WAITS ? claims_set(own, NULL) : NULL;
-    if (!needs) {
+    struct rset *wanted = own && own->state == CLAIMS_WAITS ? claims_set(own, NULL) : NULL;
+    if (!wanted) {
         claims_free(claims);
         return false;
     }
-    struct claims_probe *probe = claims_probe_new(needs);
+    struct claims_probe *probe = claims_probe_new(wanted);
     struct idset *within = idset_decode(own->within, NULL); /* NULL: "-" */
     *waiter = (struct waiter){.holders = idset_new()};
     for (size_t i = 0; i < claims->count; i++) {
@@ -173,7 +173,7 @@ bool instance_find_waiter(struct instance *instance, uint64_t number, struct wai
     }
     idset_free(within);
     claims_probe_free(probe);
-    rset_free(needs);
+    rset_free(wanted);
     claims_free(claims);
     return true;
 }

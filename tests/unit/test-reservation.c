@@ -85,7 +85,7 @@ static void test_what_is_kept_and_until_when(void **state)
         uint32_t hosts, cores;
         bool is_later;
         uint64_t start;
-        const char *needs;
+        const char *kept;
     } cases[] = {
         /* all that there is is needed, from a known time on or not */
         {"n0:0-3", {{"n0:0-2", 60, false}}, 1, 4, false, 60, "n0:0-3"},
@@ -162,13 +162,13 @@ static void test_what_is_kept_and_until_when(void **state)
                                                 .fit = fit,
                                                 .owner = &wish};
         struct reservation made = reservation_make(&question);
-        char *needs = text_of(made.needs);
-        if (made.start != cases[i].start || strcmp(needs, cases[i].needs) != 0)
+        char *kept = text_of(made.kept);
+        if (made.start != cases[i].start || strcmp(kept, cases[i].kept) != 0)
             fail_msg("case %zu: starts at %llu and keeps %s, expected %llu and %s", i,
-                     (unsigned long long)made.start, needs, (unsigned long long)cases[i].start,
-                     cases[i].needs);
-        free(needs);
-        rset_free(made.needs);
+                     (unsigned long long)made.start, kept, (unsigned long long)cases[i].start,
+                     cases[i].kept);
+        free(kept);
+        rset_free(made.kept);
         while (count)
             rset_free(holds[--count].set);
         rset_free(scope);
@@ -201,11 +201,11 @@ static void test_where_too_much_would_have_to_be_tried_nothing_is_spared(void **
     struct reservation_question question = {holds, 40, NOW, scope, true, fit, &wish};
     struct reservation made = reservation_make(&question);
     assert_int_equal(made.start, RESERVATION_ANY_MOMENT);
-    char *needs = text_of(made.needs);
-    assert_string_equal(needs, "n0:0-63");
+    char *kept = text_of(made.kept);
+    assert_string_equal(kept, "n0:0-63");
     assert_true(wish.trials <= 100);
-    free(needs);
-    rset_free(made.needs);
+    free(kept);
+    rset_free(made.kept);
     for (int i = 0; i < 40; i++)
         rset_free(holds[i].set);
     rset_free(scope);
@@ -240,16 +240,16 @@ static void job_reserve(struct job *jobs, size_t number, uint64_t now, struct wi
     for (size_t i = 0; i < JOBS; i++) {
         const struct job *other = &jobs[i];
         uint64_t until = other->set ? job_end(other, now) : other->made.start;
-        bool waits = other->made.needs && i<number, is_known = until> now;
+        bool waits = other->made.kept && i<number, is_known = until> now;
         question.is_first = question.is_first && !waits;
         if (waits && reservation_lets_pass(job_end(job, now), other->made.start))
             continue;
         if (other->set || waits)
             holds[question.nholds++] =
-                (struct reservation_hold){other->set ? other->set : other->made.needs,
+                (struct reservation_hold){other->set ? other->set : other->made.kept,
                                           is_known ? until : now, is_known && other->set};
     }
-    rset_free(job->made.needs);
+    rset_free(job->made.kept);
     job->made = reservation_make(&question);
 }
 
@@ -261,9 +261,9 @@ static void job_try(struct job *jobs, size_t number, uint64_t now, struct wish *
     for (size_t i = 0; i < JOBS; i++) {
         if (jobs[i].set)
             taken[count++] = jobs[i].set;
-        if (i < number && jobs[i].made.needs &&
+        if (i < number && jobs[i].made.kept &&
             !reservation_lets_pass(job_end(job, now), jobs[i].made.start))
-            taken[count++] = jobs[i].made.needs;
+            taken[count++] = jobs[i].made.kept;
     }
     struct rset *all = count ? rset_union_hosts(taken, count) : NULL;
     job->set = fit(wish, all);
@@ -271,7 +271,7 @@ static void job_try(struct job *jobs, size_t number, uint64_t now, struct wish *
     if (!job->set)
         return;
     job->begun = now;
-    rset_free(job->made.needs);
+    rset_free(job->made.kept);
     job->made = (struct reservation){0};
 }
 
@@ -299,7 +299,7 @@ static void play(const struct job *all, size_t count, const struct rset *scope, 
     for (size_t i = 0; i < count; i++) {
         begun[i] = jobs[i].begun;
         rset_free(jobs[i].set);
-        rset_free(jobs[i].made.needs);
+        rset_free(jobs[i].made.kept);
     }
 }
 
