@@ -34,7 +34,7 @@ static int guard(pid_t agent, const struct agent_config *config)
         }
         free(survivors);
     }
-    hooks_run_owed(config->scratch);
+    local_hooks_run_owed(config->scratch);
     scratch_directory_remove(config->scratch);
     if (WIFSIGNALED(status))
         agent_sweep();

@@ -16,7 +16,7 @@
 #include "launcher/protocol/hook_message.h"
 #include "launcher/spec/field.h"
 
-#define RECORD "epilog.json" /* what hooks_run_owed() needs to know */
+#define RECORD "epilog.json" /* what local_hooks_run_owed() needs to know */
 #define SETTLE 0.05          /* s between looks whether programs of the instance are gone */
 #define SETTLE_MAX 200       /* such looks; then it is run all the same */
 
@@ -218,7 +218,7 @@ double hooks_grace(const struct scratch *scratch, double grace)
     return grace + scratch_directory_epilog_timeout(scratch);
 }
 
-void hooks_run_owed(struct scratch *scratch)
+void local_hooks_run_owed(struct scratch *scratch)
 {
     struct hook_order order = {0};
     struct buf text = BUF_INIT;

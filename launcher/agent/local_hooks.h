@@ -3,7 +3,7 @@
  *
  * The prolog is run when the manager says so, before any task. From then on the epilog is owed: it is run when the
  * manager says so, or once the program's tasks have ended without it; and where the agent itself is killed, by who
- * cleans up after it (hooks_run_owed()). It is begun once.
+ * cleans up after it (local_hooks_run_owed()). It is begun once.
  */
 #ifndef LAUNCHER_AGENT_LOCAL_HOOKS_H
 #define LAUNCHER_AGENT_LOCAL_HOOKS_H
@@ -39,7 +39,7 @@ bool local_hooks_end(struct local_hooks *hooks);
 
 /* In a process that outlives an agent, once nothing of its program is left here: the epilog that it still owes. Takes as
  * long as that. */
-void hooks_run_owed(struct scratch *scratch);
+void local_hooks_run_owed(struct scratch *scratch);
 
 /* How long an agent on this machine may go on in which its program's parent is gone: `grace` s, and the time that its epilog
  * may take where it has one. */

@@ -224,7 +224,7 @@ static int guard_manager(pid_t manager, struct cgroup *cgroup, struct scratch *s
     }
     if (!WIFEXITED(status))
         free(descendants_end(hooks_grace(scratch, AGENT_LOST_GRACE), NULL, 0, cgroup));
-    hooks_run_owed(scratch);
+    local_hooks_run_owed(scratch);
     scratch_directory_remove(scratch);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -156,7 +156,7 @@ static char *end_left(void *arg)
     left->manager = 0;
     char *survivors = descendants_end(hooks_grace(left->scratch, AGENT_LOST_GRACE), left->born,
                                       left->nborn, left->cgroup);
-    hooks_run_owed(left->scratch);
+    local_hooks_run_owed(left->scratch);
     scratch_directory_remove(left->scratch);
     if (left->place)
         kept_agents_withdraw(left->place);
@@ -168,7 +168,7 @@ static void end_scratch(struct left *left)
 {
     if (scratch_directory_epilog(left->scratch) == EPILOG_NONE)
         return;
-    hooks_run_owed(left->scratch);
+    local_hooks_run_owed(left->scratch);
     scratch_directory_remove(left->scratch);
 }
 
