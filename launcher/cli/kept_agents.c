@@ -253,7 +253,7 @@ static int listen_kept(int dir, const char *name)
     return -1;
 }
 
-int kept_agents_listen(const struct spec *spec, struct kept_agents_place *place, struct error *err)
+int kept_agents_listen(const struct spec *spec, struct kept_agents_socket *kept, struct error *err)
 {
     struct stat st = {0};
     char *path, *name = kept_name(spec);
@@ -267,7 +267,7 @@ int kept_agents_listen(const struct spec *spec, struct kept_agents_place *place,
         error_set(err, "--keep-agents: cannot make a socket in %s: %s", path, strerror(errno));
     if (fd > 0)
         fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW);
-    *place = (struct kept_agents_place){mem_format("%s/%s", path, name), st.st_dev, st.st_ino};
+    *kept = (struct kept_agents_socket){mem_format("%s/%s", path, name), st.st_dev, st.st_ino};
     if (dir >= 0)
         close(dir);
     free(path);
@@ -277,8 +277,8 @@ int kept_agents_listen(const struct spec *spec, struct kept_agents_place *place,
 
 void kept_agents_withdraw(void *arg)
 {
-    const struct kept_agents_place *place = arg;
+    const struct kept_agents_socket *kept = arg;
     struct stat st;
-    if (lstat(place->path, &st) == 0 && st.st_dev == place->device && st.st_ino == place->inode)
-        unlink(place->path);
+    if (lstat(kept->path, &st) == 0 && st.st_dev == kept->device && st.st_ino == kept->inode)
+        unlink(kept->path);
 }

@@ -30,16 +30,16 @@ int kept_agents_connect(const struct spec *spec, struct error *err);
 /* The program that keeps agents for runs with this spec. Caller frees. */
 struct spec *kept_agents_program(const struct spec *spec);
 
-struct kept_agents_place {
+struct kept_agents_socket {
     char *path;
     dev_t device;
     ino_t inode;
 };
 
-/* Listen for runs with this spec. The descriptor; 0: another process listens already; -1 with a sentence. place->path is
- * the caller's to free in each case. Sockets of processes that are gone are removed. */
-int kept_agents_listen(const struct spec *spec, struct kept_agents_place *place, struct error *err);
-/* It is not found any more; another of that name stays. `place` is a struct kept_agents_place. */
-void kept_agents_withdraw(void *place);
+/* Listen for runs with this spec. The descriptor; 0: another process listens already; -1 with a sentence.
+ * kept->path is the caller's to free in each case. Sockets of processes that are gone are removed. */
+int kept_agents_listen(const struct spec *spec, struct kept_agents_socket *kept, struct error *err);
+/* It is not found any more; another of that name stays. `kept` is a struct kept_agents_socket. */
+void kept_agents_withdraw(void *kept);
 
 #endif

@@ -101,7 +101,7 @@ struct left {
     size_t nborn;
     struct cgroup *cgroup;
     struct scratch *scratch;
-    struct kept_agents_place *place; /* NULL: nobody looks for its agents */
+    struct kept_agents_socket *kept; /* NULL: nobody looks for its agents */
 };
 
 /* What a process of this run has open, each 0: it has none. */
@@ -110,7 +110,7 @@ struct ends {
     int manager;    /* of the instance, which runs the program */
     int broker;     /* where there are agents, see manager.h */
     int listener;   /* agents are kept, and this is where runs come */
-    struct kept_agents_place *place;
+    struct kept_agents_socket *kept;
 };
 
 static bool manager_ends(const struct left *left, double seconds)
@@ -158,8 +158,8 @@ static char *end_left(void *arg)
                                       left->nborn, left->cgroup);
     local_hooks_run_owed(left->scratch);
     scratch_directory_remove(left->scratch);
-    if (left->place)
-        kept_agents_withdraw(left->place);
+    if (left->kept)
+        kept_agents_withdraw(left->kept);
     return survivors;
 }
 
@@ -221,7 +221,7 @@ static int run_manager(struct spec *spec, enum frontend_role role, struct ends e
                         .pidfd = -1,
                         .cgroup = cgroup_new(),
                         .scratch = scratch_directory_new(),
-                        .place = ends.place};
+                        .kept = ends.kept};
     left.born = descendants_children(&left.nborn);
     for (int fd = 0; spec->pty && !spec->terminal && fd <= 2; fd++)
         spec->terminal = terminal_modes_of(fd);
@@ -241,7 +241,7 @@ static int run_manager(struct spec *spec, enum frontend_role role, struct ends e
                                               .program = serve_program,
                                               .listener = ends.listener,
                                               .withdraw = kept_agents_withdraw,
-                                              .withdraw_arg = ends.place};
+                                              .withdraw_arg = ends.kept};
         mem_exit(manager_run(&config));
     }
     if (ends.broker)
@@ -380,20 +380,20 @@ static void use_staged_names(struct spec *spec)
 /* In the background, for this run and others. -1 with a sentence, or it was said and *status is what to exit with. */
 static int start_keeper(const struct spec *spec, int *status, struct error *err)
 {
-    struct kept_agents_place place = {0};
-    int listener = kept_agents_listen(spec, &place, err);
+    struct kept_agents_socket kept = {0};
+    int listener = kept_agents_listen(spec, &kept, err);
     if (listener <= 0) {
-        free(place.path);
+        free(kept.path);
         return listener;
     }
     struct spec *own = kept_agents_program(spec);
     struct frontend_result result =
-        start_in_background(own, (struct ends){.listener = listener, .place = &place});
+        start_in_background(own, (struct ends){.listener = listener, .kept = &kept});
     ev_loop_destroy(ev_default_loop(0)); /* the manager of this run has one of its own */
     spec_free(own);
     if (!result.goes_on)
-        kept_agents_withdraw(&place);
-    free(place.path);
+        kept_agents_withdraw(&kept);
+    free(kept.path);
     *status = result.status;
     return result.goes_on ? 0 : -1;
 }
