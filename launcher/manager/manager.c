@@ -216,7 +216,9 @@ static void manager_on_mapped(void *owner, const json_t *table)
 
 static void manager_on_finishing(void *owner)
 {
-    instance_host_shut(((struct manager *)owner)->instance);
+    struct manager *manager = owner;
+    agent_keeper_shut(manager->keeper); /* who comes while agents end gets none of them */
+    instance_host_shut(manager->instance);
 }
 
 static void manager_on_input_gone(void *owner, const struct idset *ranks)

@@ -139,7 +139,7 @@ static void program_finish(struct program *program)
     graceful_stop_over(program->stop);
     lost_hosts_stop(program->lost);
     inquiries_settle(program->inquiries);
-    if (program->spec->epilog)
+    if (program->spec->epilog || program->spec->agents_only)
         program->ops->finishing(program->owner);
     program_hooks_epilog(program_start_hooks(program->start), program_end_tree, program);
 }

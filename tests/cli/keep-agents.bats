@@ -238,6 +238,22 @@ named() { # NAME: processes of this test with this name, oldest first
     nothing_left 10
 }
 
+@test "a run that comes while they are ended starts its own" {
+    local id terminate
+    run_kept -0 60s true
+    id=$(keeper)
+    kill -STOP "$(named tpagent | tail -n 1)" # the end takes as long as an agent is waited for
+    "$TPCTL" terminate "$id" 3>&- &
+    terminate=$!
+    wait_for 10 eval '[ -n "$(events finish)" ]'
+    run_kept -0 1s echo text
+    equal "$output" text
+    equal "$stderr" ""
+    equal "$(starts)" 2
+    wait "$terminate"
+    nothing_left 10
+}
+
 @test "the socket is its user's" {
     [ "$(id -u)" = 0 ] || skip "needs root"
     run_kept -0 60s true
