@@ -63,6 +63,7 @@ check_PROGRAMS += \
     tests/unit/test-hostlist \
     tests/unit/test-idset \
     tests/unit/test-inquiries \
+    tests/unit/test-kept-agents \
     tests/unit/test-kvs \
     tests/unit/test-lama \
     tests/unit/test-launch \
@@ -218,6 +219,7 @@ tests_unit_test_hostfile_LDADD = $(UNIT_LIBS)
 tests_unit_test_hostlist_LDADD = $(UNIT_LIBS)
 tests_unit_test_idset_LDADD = $(UNIT_LIBS)
 tests_unit_test_inquiries_LDADD = $(UNIT_LIBS)
+tests_unit_test_kept_agents_LDADD = $(UNIT_LIBS)
 tests_unit_test_kvs_LDADD = $(UNIT_LIBS)
 tests_unit_test_lama_LDADD = $(UNIT_LIBS)
 tests_unit_test_launch_LDADD = $(UNIT_LIBS)

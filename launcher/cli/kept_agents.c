@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -103,6 +104,23 @@ static int open_directory(char **path, struct error *err)
     return dir;
 }
 
+/* A new file may have the number of one that was removed. */
+static bool is_same_socket(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Another of that name stays. With the lock nobody else removes: the name that is looked at is the one that goes. */
+static void remove_socket(int dir, const char *name, const struct stat *socket)
+{
+    struct stat there;
+    flock(dir, LOCK_EX);
+    if (fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && is_same_socket(&there, socket))
+        unlinkat(dir, name, 0);
+    flock(dir, LOCK_UN);
+}
+
 /* In this open directory, which may have a path of any length. */
 static struct sockaddr_un kept_address(int dir, const char *name)
 {
@@ -111,10 +129,13 @@ static struct sockaddr_un kept_address(int dir, const char *name)
     return address;
 }
 
-static int kept_connect(int dir, const char *name)
+/* *socket_file is the one that was there just before. */
+static int kept_connect(int dir, const char *name, struct stat *socket_file)
 {
     struct sockaddr_un address = kept_address(dir, name);
     struct timeval patience = {.tv_sec = KEPT_PATIENCE / 1000};
+    *socket_file = (struct stat){0};
+    fstatat(dir, name, socket_file, AT_SYMLINK_NOFOLLOW);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd >= 0) /* of connect(), where too many wait at one that is stopped */
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
@@ -132,10 +153,11 @@ static void remove_dead(int dir)
     int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = copy < 0 ? NULL : fdopendir(copy);
     for (const struct dirent *entry; stream && (entry = readdir(stream));) {
+        struct stat socket_file;
         bool is_one = entry->d_name[0] != '.';
-        int fd = is_one ? kept_connect(dir, entry->d_name) : -1;
+        int fd = is_one ? kept_connect(dir, entry->d_name, &socket_file) : -1;
         if (is_one && fd < 0 && errno == ECONNREFUSED)
-            unlinkat(dir, entry->d_name, 0);
+            remove_socket(dir, entry->d_name, &socket_file);
         if (fd >= 0)
             close(fd);
     }
@@ -164,14 +186,17 @@ int kept_agents_connect(const struct spec *spec, struct error *err)
 {
     struct ucred cred;
     socklen_t len = sizeof(cred);
+    struct stat socket_file;
     char *path, *name = kept_name(spec);
-    int dir = open_directory(&path, err), fd = dir < 0 ? -1 : kept_connect(dir, name);
+    int dir = open_directory(&path, err);
+    int fd = dir < 0 ? -1 : kept_connect(dir, name, &socket_file);
     bool usable = fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0 &&
                   authorize("keep agents", geteuid(), cred.uid, err) == 0 &&
                   is_answered(fd, spec->keep_agents);
     if (fd >= 0 && !usable) {
         close(fd);
-        unlinkat(dir, name, 0); /* it ends, or is stopped: nobody else has to wait for it */
+        remove_socket(dir, name,
+                      &socket_file); /* it ends, or is stopped: nobody else has to wait for it */
     }
     if (dir >= 0)
         close(dir);
@@ -229,7 +254,7 @@ struct spec *kept_agents_program(const struct spec *spec)
 }
 
 /* Nobody finds it before somebody listens there. -1 with errno: EEXIST where somebody does already. */
-static int listen_kept(int dir, const char *name)
+static int listen_kept(int dir, const char *name, struct stat *socket_file)
 {
     char draft[32];
     snprintf(draft, sizeof(draft), ".new-%ld", (long)getpid());
@@ -241,6 +266,8 @@ static int listen_kept(int dir, const char *name)
     umask(before);
     if (rc == 0)
         rc = listen(fd, KEPT_BACKLOG);
+    if (rc == 0)
+        rc = fstatat(dir, draft, socket_file, AT_SYMLINK_NOFOLLOW);
     if (rc == 0)
         rc = linkat(dir, draft, dir, name, 0);
     int why = errno;
@@ -255,30 +282,34 @@ static int listen_kept(int dir, const char *name)
 
 int kept_agents_listen(const struct spec *spec, struct kept_agents_socket *kept, struct error *err)
 {
-    struct stat st = {0};
-    char *path, *name = kept_name(spec);
-    int dir = open_directory(&path, err);
-    if (dir >= 0)
-        remove_dead(dir);
-    int fd = dir < 0 ? -1 : listen_kept(dir, name);
-    if (dir >= 0 && fd < 0 && errno == EEXIST)
+    *kept = (struct kept_agents_socket){.name = kept_name(spec)};
+    int dir = open_directory(&kept->directory, err);
+    if (dir < 0)
+        return -1;
+    remove_dead(dir);
+    int fd = listen_kept(dir, kept->name, &kept->file);
+    if (fd < 0 && errno == EEXIST)
         fd = 0;
-    else if (dir >= 0 && fd < 0)
-        error_set(err, "--keep-agents: cannot make a socket in %s: %s", path, strerror(errno));
-    if (fd > 0)
-        fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW);
-    *kept = (struct kept_agents_socket){mem_format("%s/%s", path, name), st.st_dev, st.st_ino};
-    if (dir >= 0)
-        close(dir);
-    free(path);
-    free(name);
+    else if (fd < 0)
+        error_set(err, "--keep-agents: cannot make a socket in %s: %s", kept->directory,
+                  strerror(errno));
+    close(dir);
     return fd;
 }
 
 void kept_agents_withdraw(void *arg)
 {
     const struct kept_agents_socket *kept = arg;
-    struct stat st;
-    if (lstat(kept->path, &st) == 0 && st.st_dev == kept->device && st.st_ino == kept->inode)
-        unlink(kept->path);
+    int dir = open(kept->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return;
+    remove_socket(dir, kept->name, &kept->file);
+    close(dir);
+}
+
+void kept_agents_socket_clear(struct kept_agents_socket *kept)
+{
+    free(kept->directory);
+    free(kept->name);
+    *kept = (struct kept_agents_socket){0};
 }

@@ -13,7 +13,7 @@
 #define LAUNCHER_CLI_KEPT_AGENTS_H
 
 #include <stdbool.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "launcher/spec/spec.h"
@@ -30,16 +30,16 @@ int kept_agents_connect(const struct spec *spec, struct error *err);
 /* The program that keeps agents for runs with this spec. Caller frees. */
 struct spec *kept_agents_program(const struct spec *spec);
 
-struct kept_agents_socket {
-    char *path;
-    dev_t device;
-    ino_t inode;
+struct kept_agents_socket { /* the names are owned */
+    char *directory, *name;
+    struct stat file; /* the file of that name */
 };
 
-/* Listen for runs with this spec. The descriptor; 0: another process listens already; -1 with a sentence.
- * kept->path is the caller's to free in each case. Sockets of processes that are gone are removed. */
+/* Listen for runs with this spec. The descriptor; 0: another process listens already; -1 with a sentence. The socket is
+ * to be cleared in each case. Sockets of processes that are gone are removed. */
 int kept_agents_listen(const struct spec *spec, struct kept_agents_socket *kept, struct error *err);
 /* It is not found any more; another of that name stays. `kept` is a struct kept_agents_socket. */
 void kept_agents_withdraw(void *kept);
+void kept_agents_socket_clear(struct kept_agents_socket *kept);
 
 #endif

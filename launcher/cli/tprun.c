@@ -383,7 +383,7 @@ static int start_keeper(const struct spec *spec, int *status, struct error *err)
     struct kept_agents_socket kept = {0};
     int listener = kept_agents_listen(spec, &kept, err);
     if (listener <= 0) {
-        free(kept.path);
+        kept_agents_socket_clear(&kept);
         return listener;
     }
     struct spec *own = kept_agents_program(spec);
@@ -393,7 +393,7 @@ static int start_keeper(const struct spec *spec, int *status, struct error *err)
     spec_free(own);
     if (!result.goes_on)
         kept_agents_withdraw(&kept);
-    free(kept.path);
+    kept_agents_socket_clear(&kept);
     *status = result.status;
     return result.goes_on ? 0 : -1;
 }
