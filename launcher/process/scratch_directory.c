@@ -11,13 +11,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "launcher/process/descriptor_message.h"
 #include "launcher/process/owned_directory.h"
 
 #define MEMORY "/dev/shm"
+#define HIGH 10   /* no descriptor below: a task's are set there */
 #define PREFIX 64 /* bytes of what all names of a kind begin with */
 
 struct directory {
@@ -29,13 +32,31 @@ struct scratch {
     struct directory files, memory;
     int epilog;            /* enum scratch_epilog */
     double epilog_timeout; /* s; set before */
+    /* A socket pair, the same in all processes that know this. What owns a directory is sent to the first, where nobody
+     * takes it: so it is open for as long as one of these processes lives. */
+    int owners[2];
 };
+
+static void open_owners(int owners[2])
+{
+    int pair[2];
+    owners[0] = owners[1] = -1;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+        return;
+    for (int i = 0; i < 2; i++) {
+        owners[i] = fcntl(pair[i], F_DUPFD_CLOEXEC, HIGH);
+        close(pair[i]);
+    }
+}
 
 struct scratch *scratch_directory_new(void)
 {
     void *room = mmap(NULL, sizeof(struct scratch), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return room == MAP_FAILED ? NULL : room;
+    if (room == MAP_FAILED)
+        return NULL;
+    open_owners(((struct scratch *)room)->owners);
+    return room;
 }
 
 static void scratch_directory_note(struct directory *directory, bool noted)
@@ -110,8 +131,8 @@ static void sweep(const char *path)
     directory_remove(AT_FDCWD, path);
 }
 
-/* Owned by this process for as long as it lives; also where another thread has just made it. */
-static int make(const struct directory *directory, bool files)
+/* Owned by this process and those that share `scratch`; also where another thread has just made it. */
+static int make(const struct scratch *scratch, const struct directory *directory, bool files)
 {
     char prefix[PREFIX], above[PATH_MAX];
     if (access(directory->path, F_OK) == 0)
@@ -121,6 +142,8 @@ static int make(const struct directory *directory, bool files)
     int fd = owned_directory_make(directory->path, 0700), number = errno;
     if (fd < 0 && number == EEXIST)
         return 0;
+    if (fd >= 0)
+        descriptor_message_send(scratch->owners[1], "", 1, &fd, 1);
     /* Not before: it is done beside, and takes for dead what has no owner for a moment. */
     if (write_prefix(prefix, files) == 0)
         owned_directory_sweep(above, prefix, sweep);
@@ -131,7 +154,7 @@ static int make(const struct directory *directory, bool files)
 int scratch_directory_make(struct scratch *scratch)
 {
     if (scratch && is_noted(&scratch->files))
-        return make(&scratch->files, true);
+        return make(scratch, &scratch->files, true);
     errno = ENOENT;
     return -1;
 }
@@ -142,7 +165,7 @@ const char *scratch_directory_make_memory(struct scratch *scratch, struct error 
     if (memory && is_noted(memory))
         return memory->path;
     if (memory && scratch_directory_choose(memory, MEMORY, false) == 0) {
-        if (make(memory, false) == 0)
+        if (make(scratch, memory, false) == 0)
             return memory->path;
         scratch_directory_note(memory, false);
     }

@@ -5,8 +5,9 @@
  * tasks share below /dev/shm. They stand in memory that is shared with processes forked later: the one
  * that chose them may be killed at any point, and whoever forked it removes the directories.
  *
- * The process that makes one owns it (owned_directory.h); where all were killed that could have
- * removed it, the next program that makes one here does.
+ * The process that makes one owns it (owned_directory.h), and so do those that were forked with that memory: it
+ * stays for as long as one of them lives, which may still need it. Where all were killed, the next program that makes
+ * one here removes it.
  *
  * NULL is fine everywhere and is directories that are never made.
  */

@@ -143,6 +143,18 @@ tprun:   line 7"
     done
 }
 
+@test "an epilog that is owed is run though another program starts meanwhile" {
+    local agent
+    start "$TPRUN" --prolog prolog --epilog epilog -n 1 sh -c 'trap "" TERM; echo ready; sleep 100; sleep 100'
+    wait_for 20 lines_are out 1
+    agent=$(pgrep -P "$(pgrep -P "$job")")
+    kill -9 "$agent" # its task has a second to end
+    run_tprun -0 --stage epilog -n 1 true
+    finish
+    nothing_left 10
+    log_is 'prolog prolog' 'epilog epilog'
+}
+
 @test "tpctl info tells how hooks have ended, and what they wrote" {
     hook epilog <<<'echo "all cleared"; exit 4'
     run_tprun -0 --prolog prolog --epilog epilog -n 1 true

@@ -1,11 +1,13 @@
 /* The scratch directory: named when needed, removed by whoever is left. */
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,6 +119,59 @@ static void files_of_dead_programs_are_removed_by_the_next(void **state)
     free(prefix);
     free(user);
     free(live);
+}
+
+/* Who guards an agent that is killed: it writes once the agent is gone, and lives on. */
+static void guard_a_killed_maker(struct scratch *scratch, int ready)
+{
+    pid_t maker = fork();
+    if (maker == 0) {
+        scratch_directory_make(scratch);
+        raise(SIGKILL);
+    }
+    waitpid(maker, NULL, 0);
+    if (write(ready, "", 1) == 1)
+        pause();
+}
+
+static void sweep_by_another(void)
+{
+    struct scratch *another = scratch_directory_new();
+    assert_non_null(scratch_directory_name(another, NULL));
+    assert_int_equal(scratch_directory_make(another), 0);
+    owned_directory_sweep_wait(SWEEP_MAX);
+    scratch_directory_remove(another);
+}
+
+static void a_directory_stays_for_as_long_as_who_removes_it(void **state)
+{
+    char path[PATH_MAX], byte;
+    int ready[2], named[2];
+    struct stat what;
+    (void)state;
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(named), 0);
+    pid_t guard = fork();
+    if (guard == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        struct scratch *scratch = scratch_directory_new();
+        const char *name = scratch_directory_name(scratch, NULL);
+        if (write(named[1], name, strlen(name) + 1) > 0)
+            guard_a_killed_maker(scratch, ready[1]);
+        _exit(1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_true(read(named[0], path, sizeof(path)) > 0);
+    sweep_by_another();
+    assert_int_equal(stat(path, &what), 0);
+    assert_int_equal(kill(guard, SIGKILL), 0);
+    assert_int_equal(waitpid(guard, NULL, 0), guard);
+    sweep_by_another();
+    assert_int_equal(stat(path, &what), -1);
+    for (int i = 0; i < 2; i++) {
+        close(ready[i]);
+        close(named[i]);
+    }
 }
 
 static void a_directory_without_a_name_is_not_made(void **state)
@@ -328,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(directories_of_dead_programs_are_removed_by_the_next),
         cmocka_unit_test(files_of_dead_programs_are_removed_by_the_next),
+        cmocka_unit_test(a_directory_stays_for_as_long_as_who_removes_it),
         cmocka_unit_test(a_directory_without_a_name_is_not_made),
         cmocka_unit_test(a_thread_is_begun_only_where_there_is_work),
         cmocka_unit_test(many_names_of_others_are_left_to_a_thread),
