@@ -104,7 +104,8 @@ static char *describe_delay(struct allocation_queue *queue)
     char *who = fit ? entry_delayed(resources_entry(resources), fit, &start) : NULL;
     struct buf text = BUF_INIT;
     if (who && *who) {
-        double limit = (double)start - ceil(ev_time()) - ceil(queue->spec->kill_grace) - 1;
+        double limit =
+            (double)start - ceil(ev_time()) - ceil(resources_longest_hold(queue->spec, 0)) - 1;
         buf_printf(&text, "it would delay %s, which came first", who);
         if (limit >= 1 && limit < queue->spec->time_limit) {
             char *time = duration_encode(limit);

@@ -1,6 +1,7 @@
 /* What a run may use: nodes, instance, this program in the ledger, and what others hold. */
 #include "launcher/instance/resources_private.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -54,6 +55,21 @@ bool resources_is_enclosed(const struct resources *resources)
     return resources->outer.R;
 }
 
+double resources_longest_hold(const struct spec *spec, double time_limit)
+{
+    double seconds = time_limit + spec->stop_grace;
+    if (spec->stage) /* files take their time, as agents do that start once a shape is held */
+        return INFINITY;
+    for (size_t i = 0; i < spec->nparts; i++)
+        if (spec->parts[i].shape)
+            return INFINITY;
+    if (spec->prolog)
+        seconds += spec->hook_timeout;
+    if (spec->epilog)
+        seconds += spec->hook_timeout;
+    return seconds;
+}
+
 int resources_enter(struct resources *resources, struct error *err)
 {
     const struct spec *spec = resources->spec;
@@ -67,7 +83,8 @@ int resources_enter(struct resources *resources, struct error *err)
     if (!resources->entry)
         return -1;
     const struct rset *R = host_nodes(resources->hosts)->R;
-    entry_set_limit(resources->entry, spec->time_limit + spec->kill_grace, R ? R->expiration : 0);
+    entry_set_limit(resources->entry, resources_longest_hold(spec, spec->time_limit),
+                    R ? R->expiration : 0);
     json_t *value = spec_to_json(spec);
     if (spec->origins)
         json_object_set(value, "origins", spec->origins);

@@ -58,6 +58,10 @@ void resources_leave(struct resources *resources); /* the program is over */
  * others, or nothing will run, there is nothing to do. */
 int resources_claim(struct resources *resources, const struct rset *set, struct error *err);
 
+/* How many seconds a program with this spec holds at most what it claims, if this were its time limit: until its tasks
+ * are killed, with its prolog and epilog. INFINITY: not known. */
+double resources_longest_hold(const struct spec *spec, double time_limit);
+
 /* ---- what others hold ---- */
 
 /* Read anew what others hold: 0, or -1 with a sentence. */

@@ -58,6 +58,10 @@ tpctl() { timeout --foreground -k 5 20 "$TPCTL" "$@"; }
     has_line "$stderr" "tprun: --no-wait: it would delay program 2 (sh -c *, since ??:??, for *s), which came first; with --time-limit=*s it could start now; --overlap shares them"
     local limit=${stderr##*--time-limit=}
     run -0 tprun --no-wait "--time-limit=${limit%%s *}s" true
+    run -1 --separate-stderr tprun --no-wait --time-limit 10 --epilog /bin/true --hook-timeout 100s true
+    has_line "$stderr" "tprun: --no-wait: it would delay program 2 (*), which came first; --overlap shares them"
+    run -1 --separate-stderr tprun --no-wait --time-limit 10 --stage /bin/true true
+    has_line "$stderr" "tprun: --no-wait: it would delay program 2 (*), which came first; --overlap shares them"
     run -1 --separate-stderr tprun --wait=300ms true
     has_line "$stderr" "tprun: waited 300ms (--wait) in vain for 1 core on $HOST: program 1 (*) holds core * of $HOST; 1 program is before this one; it would delay program 2 (*), which came first; with --time-limit=*s it could start now; --overlap shares them"
     release

@@ -193,6 +193,33 @@ static void test_what_is_of_no_use_to_it_is_left_to_others(void **state)
     }
 }
 
+static void test_a_hold_lasts_until_tasks_are_killed_and_hooks_are_over(void **state)
+{
+    static const struct {
+        const char *spec;
+        double seconds; /* with a time limit of 100 s */
+    } cases[] = {
+        {"{'parts':[{'argv':['x']}]}", 130},
+        {"{'parts':[{'argv':['x']}],'kill_grace':'2s'}", 102},
+        {"{'parts':[{'argv':['x']}],'kill_grace':'2s','stop_grace':'7s'}", 107},
+        {"{'parts':[{'argv':['x']}],'epilog':'/bin/true'}", 190},
+        {"{'parts':[{'argv':['x']}],'prolog':'/bin/true','hook_timeout':'5s'}", 135},
+        {"{'parts':[{'argv':['x']}],'prolog':'/bin/true','epilog':'/bin/true','hook_timeout':'5s'}",
+         140},
+        {"{'parts':[{'argv':['x']}],'hook_timeout':'5s'}", 130},
+        {"{'parts':[{'argv':['x']}],'stage':['/bin/true']}", INFINITY},
+        {"{'parts':[{'argv':['x']},{'argv':['y'],'shape':'slot/core'}]}", INFINITY},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct spec *spec = spec_on(1, cases[i].spec);
+        double seconds = resources_longest_hold(spec, 100);
+        if (seconds != cases[i].seconds)
+            fail_msg("case %zu: %g s, expected %g s", i, seconds, cases[i].seconds);
+        spec_free(spec);
+    }
+}
+
 static void test_a_request_that_may_not_wait_says_who_holds_the_cores(void **state)
 {
     struct scene scene;
@@ -273,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_request_waits_and_is_tried_again_when_the_other_ends),
         cmocka_unit_test(test_what_is_of_no_use_to_it_is_left_to_others),
+        cmocka_unit_test(test_a_hold_lasts_until_tasks_are_killed_and_hooks_are_over),
         cmocka_unit_test(test_a_request_that_may_not_wait_says_who_holds_the_cores),
         cmocka_unit_test(test_a_request_that_can_never_fit_does_not_wait),
         cmocka_unit_test(test_where_nobody_holds_anything_there_is_no_wait),
