@@ -54,10 +54,13 @@ static void agent_on_uplink_lost(void *arg)
 {
     struct agent *agent = arg;
     double tools = agent->program ? local_program_tools_patience(agent->program) : 0;
+    double epilogs = scratch_directory_inner_epilogs(agent->config->scratch);
     instance_port_shut(agent->port);
-    if (agent->port)
+    if (agent->port) {
+        ev_timer_set(&agent->programs_due, PROGRAMS_PATIENCE + epilogs, 0);
         ev_timer_start(agent->loop, &agent->programs_due);
-    downlink_end(agent->downlink, AGENT_LOST_GRACE * 2 + tools);
+    }
+    downlink_end(agent->downlink, AGENT_LOST_GRACE * 2 + tools + epilogs);
     if (agent->program)
         local_program_uplink_lost(agent->program, AGENT_LOST_GRACE);
 }
@@ -296,7 +299,7 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
     ev_prepare_init(&agent->turn_end, agent_on_turn_end);
     agent->turn_end.data = agent;
     ev_prepare_start(agent->loop, &agent->turn_end);
-    ev_timer_init(&agent->programs_due, agent_on_programs_due, PROGRAMS_PATIENCE, 0);
+    ev_timer_init(&agent->programs_due, agent_on_programs_due, 0, 0);
     ev_child_init(&agent->reaper, agent_on_child, 0, 0);
     agent->reaper.data = agent;
     ev_child_start(agent->loop, &agent->reaper);

@@ -126,7 +126,7 @@ static int run_agent(void *arg, const int *fds, size_t nfds)
                                   .out = fds[0],
                                   .topo = port->topo ? topo_ref(port->topo) : NULL,
                                   .cgroup = cgroup_new(),
-                                  .scratch = scratch_directory_new(),
+                                  .scratch = scratch_directory_new(port->scratch),
                                   .instance = port->scratch};
     (void)nfds;
     prctl(PR_SET_NAME, "tpagent");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "launcher/process/descendants.h"
@@ -18,7 +19,8 @@
 
 #define RECORD "epilog.json" /* what local_hooks_run_owed() needs to know */
 #define SETTLE 0.05          /* s between looks whether programs of the instance are gone */
-#define SETTLE_MAX 200       /* such looks; then it is run all the same */
+#define SETTLE_MAX                                                                                 \
+    10.0 /* s of such looks, and the time of their epilogs; then it is run all the same */
 
 struct local_hooks {
     struct local_hooks_config config;
@@ -28,7 +30,7 @@ struct local_hooks {
     bool reports;            /* to the manager */
     bool wanted;             /* the epilog */
     bool over;               /* no epilog is left to run */
-    unsigned looks;
+    double settles;          /* when it began to wait for programs of the instance; 0: not yet */
     ev_timer settle;
 };
 
@@ -112,7 +114,10 @@ static bool others_are_left(struct local_hooks *hooks)
     if (!hooks->config.is_instance)
         return false;
     const pid_t *pids = downlink_pids(hooks->config.downlink, &count);
-    return hooks->looks++ < SETTLE_MAX && descendants_signal(0, pids, count);
+    if (!hooks->settles)
+        hooks->settles = clock_monotonic_seconds();
+    double most = SETTLE_MAX + scratch_directory_inner_epilogs(hooks->config.scratch);
+    return clock_monotonic_seconds() - hooks->settles < most && descendants_signal(0, pids, count);
 }
 
 static void try_epilog(struct local_hooks *hooks)
@@ -215,7 +220,8 @@ void local_hooks_free(struct local_hooks *hooks)
 
 double hooks_grace(const struct scratch *scratch, double grace)
 {
-    return grace + scratch_directory_epilog_timeout(scratch);
+    return grace + scratch_directory_epilog_timeout(scratch) +
+           scratch_directory_inner_epilogs(scratch);
 }
 
 void local_hooks_run_owed(struct scratch *scratch)

@@ -42,7 +42,7 @@ bool local_hooks_end(struct local_hooks *hooks);
 void local_hooks_run_owed(struct scratch *scratch);
 
 /* How long an agent on this machine may go on in which its program's parent is gone: `grace` s, and the time that its epilog
- * may take where it has one. */
+ * and those of programs in it may take where there are any. */
 double hooks_grace(const struct scratch *scratch, double grace);
 
 #endif

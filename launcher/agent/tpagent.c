@@ -92,7 +92,7 @@ int main(int argc, char *argv[])
     struct error err = ERROR_INIT;
     if (user_namespace_check(&err) < 0)
         return tpagent_refuse(&err);
-    struct agent_config config = {.cgroup = cgroup_new(), .scratch = scratch_directory_new()};
+    struct agent_config config = {.cgroup = cgroup_new(), .scratch = scratch_directory_new(NULL)};
     config.in = move_up(0);
     config.out = move_up(1);
     int status = agent_guard_run(&config, &err);

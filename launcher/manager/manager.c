@@ -34,8 +34,10 @@
 #include "launcher/stdio/result_file.h"
 #include "pmi-server/pmix/server.h"
 
-#define GONE_PATIENCE 2.0 /* s that an agent's process may need to go once it is done */
-#define END_PATIENCE 10.0 /* s that a front end may need to say what is to be saved of the end */
+#define GONE_PATIENCE 2.0  /* s that an agent's process may need to go once it is done */
+#define PROGRAMS_LOOK 0.05 /* s between looks whether programs of the instance have ended */
+#define PROGRAMS_END 10.0  /* s that they may take, and the time of their epilogs */
+#define END_PATIENCE 10.0  /* s that a front end may need to say what is to be saved of the end */
 
 struct manager {
     struct ev_loop *loop;
@@ -65,6 +67,8 @@ struct manager {
     bool
         outlives; /* what is saved goes on without its front end: its processes have another guard */
     ev_timer end_due;
+    ev_timer look;       /* whether programs of the instance have ended, */
+    double finishing;    /* since this moment */
     bool left;           /* the directory */
     ev_io instance_over; /* of a program in an instance: that has nothing more to say */
 };
@@ -214,11 +218,41 @@ static void manager_on_mapped(void *owner, const json_t *table)
     manager_control_launched(manager->control);
 }
 
+/* Managers of programs in the instance, and agents of these on this machine, which no agent here sees: they end, as their
+ * links have, and with their epilogs. What a lost agent left behind is not waited for. */
+static bool programs_are_left(const struct manager *manager)
+{
+    size_t count;
+    const pid_t *pids = tree_pids(manager->tree, &count);
+    double most = PROGRAMS_END + scratch_directory_inner_epilogs(manager->scratch);
+    return !manager->agent_lost && ev_now(manager->loop) - manager->finishing < most &&
+           descendants_signal(0, pids, count);
+}
+
+static void manager_on_look(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct manager *manager = timer->data;
+    (void)events;
+    if (programs_are_left(manager)) {
+        ev_timer_set(timer, PROGRAMS_LOOK, 0);
+        ev_timer_start(loop, timer);
+    } else {
+        program_begin_end(manager->programs[0]);
+    }
+}
+
 static void manager_on_finishing(void *owner)
 {
     struct manager *manager = owner;
     agent_keeper_shut(manager->keeper); /* who comes while agents end gets none of them */
     instance_host_shut(manager->instance);
+    manager->finishing = ev_now(manager->loop);
+    manager_on_look(manager->loop, &manager->look, 0);
+}
+
+static double manager_on_inner_epilogs(void *owner)
+{
+    return scratch_directory_inner_epilogs(((struct manager *)owner)->scratch);
 }
 
 static void manager_on_input_gone(void *owner, const struct idset *ranks)
@@ -227,9 +261,9 @@ static void manager_on_input_gone(void *owner, const struct idset *ranks)
 }
 
 static const struct program_ops manager_program_ops = {
-    manager_on_note,      manager_on_note,     manager_on_show,
-    manager_on_result,    manager_on_progress, manager_on_mapped,
-    manager_on_finishing, manager_on_runs,     manager_on_input_gone};
+    manager_on_note,          manager_on_note,      manager_on_show,      manager_on_result,
+    manager_on_progress,      manager_on_mapped,    manager_on_finishing, manager_on_runs,
+    manager_on_inner_epilogs, manager_on_input_gone};
 
 /* ---- what they order ---- */
 
@@ -535,15 +569,17 @@ static void on_tree_note(void *arg, const char *text)
     manager_host_note(arg, text);
 }
 
-/* Those that an agent could not end are known. */
+/* Those that an agent could not end are known. Managers of programs in the instance, and their agents here, have the time
+ * of their epilogs; what a lost agent left behind has not. */
 static void end_descendants(struct manager *manager)
 {
+    double epilogs = manager->agent_lost ? 0 : scratch_directory_inner_epilogs(manager->scratch);
     if (manager->survivors) {
         cgroup_kill(manager->cgroup);
         descendants_signal(SIGKILL, NULL, 0);
         return;
     }
-    char *survivors = descendants_end(AGENT_LOST_GRACE, NULL, 0, manager->cgroup);
+    char *survivors = descendants_end(AGENT_LOST_GRACE + epilogs, NULL, 0, manager->cgroup);
     if (survivors)
         program_report(manager->programs[0], survivors);
     free(survivors);
@@ -794,6 +830,8 @@ int manager_run(const struct manager_config *config)
     signal(SIGPIPE, SIG_IGN);
     job_signals_survive(); /* the front end has them, too, and decides */
     prctl(PR_SET_NAME, PROCESS_MANAGER);
+    if (spec->epilog)
+        scratch_directory_expect_epilog(config->scratch, spec->hook_timeout);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* until hosts are waited for, see keep_for_hosts() */
     exec_reserve();
     descendants_adopt();
@@ -803,6 +841,8 @@ int manager_run(const struct manager_config *config)
     manager.loop = ev_default_loop(0);
     ev_timer_init(&manager.end_due, manager_on_end_due, END_PATIENCE, 0);
     manager.end_due.data = &manager;
+    ev_timer_init(&manager.look, manager_on_look, 0, 0);
+    manager.look.data = &manager;
     open_viewer(&manager, config->fd);
     watch_instance(&manager, config->broker);
     manager.bootstrap = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &bootstrap_ops, &manager);

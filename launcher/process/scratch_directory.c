@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,8 +21,9 @@
 #include "launcher/process/owned_directory.h"
 
 #define MEMORY "/dev/shm"
-#define HIGH 10   /* no descriptor below: a task's are set there */
-#define PREFIX 64 /* bytes of what all names of a kind begin with */
+#define HIGH 10     /* no descriptor below: a task's are set there */
+#define PREFIX 64   /* bytes of what all names of a kind begin with */
+#define LONGEST 1e8 /* s that any epilog takes, also where it may take any time */
 
 struct directory {
     bool noted; /* the path is whole: set before the directory can be made */
@@ -32,6 +34,8 @@ struct scratch {
     struct directory files, memory;
     int epilog;            /* enum scratch_epilog */
     double epilog_timeout; /* s; set before */
+    struct scratch *instance;
+    double inner_epilogs; /* s that those of programs in it take at most */
     /* A socket pair, the same in all processes that know this. What owns a directory is sent to the first, where nobody
      * takes it: so it is open for as long as one of these processes lives. */
     int owners[2];
@@ -49,14 +53,16 @@ static void open_owners(int owners[2])
     }
 }
 
-struct scratch *scratch_directory_new(void)
+struct scratch *scratch_directory_new(struct scratch *instance)
 {
     void *room = mmap(NULL, sizeof(struct scratch), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
         return NULL;
-    open_owners(((struct scratch *)room)->owners);
-    return room;
+    struct scratch *scratch = room;
+    scratch->instance = instance;
+    open_owners(scratch->owners);
+    return scratch;
 }
 
 static void scratch_directory_note(struct directory *directory, bool noted)
@@ -173,11 +179,40 @@ const char *scratch_directory_make_memory(struct scratch *scratch, struct error 
     return NULL;
 }
 
+/* Several processes of one user may raise it at once. */
+static void raise_inner(struct scratch *scratch, double seconds)
+{
+    double now;
+    __atomic_load(&scratch->inner_epilogs, &now, __ATOMIC_ACQUIRE);
+    while (now < seconds && !__atomic_compare_exchange(&scratch->inner_epilogs, &now, &seconds,
+                                                       false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        ;
+}
+
+/* One of an instance comes after those of the programs in it. */
+void scratch_directory_expect_epilog(struct scratch *scratch, double timeout)
+{
+    double seconds = timeout;
+    for (struct scratch *at = scratch; at && at->instance; at = at->instance) {
+        seconds += scratch_directory_inner_epilogs(at);
+        raise_inner(at->instance, seconds);
+    }
+}
+
+double scratch_directory_inner_epilogs(const struct scratch *scratch)
+{
+    double seconds = 0;
+    if (scratch)
+        __atomic_load(&scratch->inner_epilogs, &seconds, __ATOMIC_ACQUIRE);
+    return fmin(seconds, LONGEST);
+}
+
 void scratch_directory_owe_epilog(struct scratch *scratch, double timeout)
 {
     if (!scratch)
         return;
     scratch->epilog_timeout = timeout;
+    scratch_directory_expect_epilog(scratch, timeout);
     __atomic_store_n(&scratch->epilog, EPILOG_OWED, __ATOMIC_RELEASE);
 }
 

@@ -21,8 +21,8 @@
 struct scratch;
 
 /* It has no name yet; before the fork. NULL where no memory can be shared. Lives as long as the
- * process. */
-struct scratch *scratch_directory_new(void);
+ * process. `instance` is that of the instance's agent on this machine (borrowed); NULL: the program is in none. */
+struct scratch *scratch_directory_new(struct scratch *instance);
 
 /* Of files: the directory is there only once it was made. Borrowed; NULL with a sentence. */
 const char *scratch_directory_name(struct scratch *scratch, struct error *err);
@@ -37,6 +37,11 @@ const char *scratch_directory_make_memory(struct scratch *scratch, struct error 
 enum scratch_epilog { EPILOG_NONE, EPILOG_OWED, EPILOG_BEGUN };
 void scratch_directory_owe_epilog(struct scratch *scratch, double timeout); /* s */
 double scratch_directory_epilog_timeout(const struct scratch *scratch);     /* 0: it owes none */
+/* Programs of the instance have an epilog of this time, here or elsewhere; the instance learns it, and those around it.
+ * Included in scratch_directory_owe_epilog(). */
+void scratch_directory_expect_epilog(struct scratch *scratch, double timeout);
+/* How long the epilogs of all programs that were ever in this instance take at most; 0: it had none. Finite. */
+double scratch_directory_inner_epilogs(const struct scratch *scratch);
 enum scratch_epilog scratch_directory_epilog(const struct scratch *scratch);
 /* It is begun now. False where it is not owed, or another process has begun it. */
 bool scratch_directory_begin_epilog(struct scratch *scratch);

@@ -127,7 +127,13 @@ static void program_end_tasks(struct program *program, double grace)
 static void program_end_tree(void *owner)
 {
     struct program *program = owner;
-    tree_end(program->tree, program->gone_patience);
+    tree_end(program->tree, program->gone_patience + program->ops->inner_epilogs(program->owner));
+}
+
+void program_begin_end(struct program *program)
+{
+    program_hooks_epilog(program_start_hooks(program->start),
+                         program->ops->inner_epilogs(program->owner), program_end_tree, program);
 }
 
 static void program_finish(struct program *program)
@@ -141,7 +147,8 @@ static void program_finish(struct program *program)
     inquiries_settle(program->inquiries);
     if (program->spec->epilog || program->spec->agents_only)
         program->ops->finishing(program->owner);
-    program_hooks_epilog(program_start_hooks(program->start), program_end_tree, program);
+    else
+        program_begin_end(program);
 }
 
 /* ---- states ---- */

@@ -29,9 +29,11 @@ struct program_ops {
     /* Of a slow start: FRAME_PROGRESS. False: nobody wants to hear of it any more. */
     bool (*progress)(void *owner, const json_t *progress);
     void (*mapped)(void *owner, const json_t *table); /* which rank is where: FRAME_MAPPED */
-    void (*finishing)(
-        void *owner); /* nothing of it is left but its agents, and what it is an instance of */
+    /* Nothing of it is left but its agents, and what it is an instance of: program_begin_end() when that has ended. */
+    void (*finishing)(void *owner);
     void (*runs)(void *owner); /* its first tasks are all started */
+    /* How many s the epilogs of programs in this one, which is an instance, may take at most; 0: there are none. */
+    double (*inner_epilogs)(void *owner);
     /* These of the ranks that program_input_choose() named last read no more of what they are sent. */
     void (*input_gone)(void *owner, const struct idset *ranks);
 };
@@ -39,7 +41,7 @@ struct program_ops {
 struct program;
 
 /* All is borrowed. The tree is used for nothing else but this program; once that is complete, agents'
- * processes have `gone_patience` s to go. */
+ * processes have `gone_patience` s to go, and longer where epilogs of programs in it may. */
 struct program *program_new(struct ev_loop *loop, const struct spec *spec, struct tree *tree,
                             struct host_bootstrap *bootstrap, struct local_topology *local,
                             double gone_patience, const struct program_ops *ops, void *owner);
@@ -75,6 +77,9 @@ void program_instance_over(struct program *program, double grace);
 void program_signal(struct program *program, int number, const char *sender);
 /* ... and the end, within so many seconds, and by signal `number` if it is not 0. */
 void program_terminate(struct program *program, double grace, int number);
+
+/* Once, after `finishing`: its epilog, and then the end of its agents. */
+void program_begin_end(struct program *program);
 
 /* Of one without tasks (spec->agents_only), which runs: nobody uses its agents, and they are kept until then (seconds of
  * the epoch); 0: somebody does. */

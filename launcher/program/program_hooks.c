@@ -34,6 +34,7 @@ struct program_hooks {
     void (*begun)(void *arg, const struct error *err);
     void (*ended)(void *arg);
     void *arg;
+    double patience; /* s until it is due */
     ev_timer due;
 };
 
@@ -102,7 +103,7 @@ static void send_order(struct program_hooks *hooks, const struct hook_node *node
     free(text);
 }
 
-static void order_all(struct program_hooks *hooks, enum stage_kind kind)
+static void order_all(struct program_hooks *hooks, enum stage_kind kind, double before)
 {
     hooks->kind = kind;
     idset_free(hooks->waiting);
@@ -114,7 +115,8 @@ static void order_all(struct program_hooks *hooks, enum stage_kind kind)
     ev_timer_stop(hooks->loop, &hooks->due);
     if (isinf(hooks->spec->hook_timeout))
         return;
-    ev_timer_set(&hooks->due, hooks->spec->hook_timeout + HOOK_SLACK, 0);
+    hooks->patience = before + hooks->spec->hook_timeout + HOOK_SLACK;
+    ev_timer_set(&hooks->due, hooks->patience, 0);
     ev_timer_start(hooks->loop, &hooks->due);
 }
 
@@ -146,9 +148,8 @@ static void on_due(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop, (void)events;
     IDSET_FOREACH(node, hooks->waiting)
     {
-        char *text =
-            mem_format("the %s: its agent did not say within %.3g s how it ended",
-                       stage_kind_word(hooks->kind), hooks->spec->hook_timeout + HOOK_SLACK);
+        char *text = mem_format("the %s: its agent did not say within %.3g s how it ended",
+                                stage_kind_word(hooks->kind), hooks->patience);
         node_failures_add(&hooks->failed, node, text);
         free(text);
     }
@@ -240,10 +241,11 @@ void program_hooks_prolog(struct program_hooks *hooks, const struct program_hook
     }
     hooks->begun = done;
     hooks->arg = arg;
-    order_all(hooks, STAGE_PROLOG);
+    order_all(hooks, STAGE_PROLOG, 0);
 }
 
-void program_hooks_epilog(struct program_hooks *hooks, void (*done)(void *arg), void *arg)
+void program_hooks_epilog(struct program_hooks *hooks, double inner, void (*done)(void *arg),
+                          void *arg)
 {
     node_failures_clear(&hooks->failed); /* of a prolog that nobody waits for any more */
     hooks->ended = done;
@@ -255,7 +257,7 @@ void program_hooks_epilog(struct program_hooks *hooks, void (*done)(void *arg), 
         done(arg);
         return;
     }
-    order_all(hooks, STAGE_EPILOG);
+    order_all(hooks, STAGE_EPILOG, inner);
     hooks_settle(hooks);
 }
 

@@ -43,8 +43,10 @@ void program_hooks_free(struct program_hooks *hooks); /* NULL is fine */
 /* Once. done() hears a sentence where some node's has failed. */
 void program_hooks_prolog(struct program_hooks *hooks, const struct program_hooks_source *source,
                           void (*done)(void *arg, const struct error *err), void *arg);
-/* Once; of a program that has none, or did not come to its prolog, it is over at once. What fails is a note. */
-void program_hooks_epilog(struct program_hooks *hooks, void (*done)(void *arg), void *arg);
+/* Once; of a program that has none, or did not come to its prolog, it is over at once. What fails is a note. Those of
+ * programs in an instance come first, and may take `inner` s. */
+void program_hooks_epilog(struct program_hooks *hooks, double inner, void (*done)(void *arg),
+                          void *arg);
 /* "the prolog on node[1-2]", caller frees; NULL: none is waited for. */
 char *program_hooks_describe(const struct program_hooks *hooks);
 

@@ -181,3 +181,18 @@ tprun:   line 7"
     run -0 --separate-stderr tpbatch ./s
     log_is 'prolog prolog' task 'epilog epilog'
 }
+
+@test "an instance waits for the epilogs of the programs in it, and for its own after them" {
+    local kind jobs=()
+    hook slow <<<'echo begun >>"$LOG"; sleep "$SECONDS_OF_EPILOG"; echo done >>"$LOG"'
+    printf '#!/bin/sh\ntprun --epilog slow -n 1 sh -c ": >$LOG.up; exec sleep 100" &\n%s\n' \
+        'until [ -e "$LOG.up" ]; do sleep 0.05; done' >s
+    chmod +x s
+    SECONDS_OF_EPILOG=7 LOG=$PWD/without tpbatch --overlap ./s 2>without.err 3>&- &
+    jobs+=($!)
+    SECONDS_OF_EPILOG=12 LOG=$PWD/with tpbatch --overlap --epilog epilog ./s 2>with.err 3>&- &
+    jobs+=($!)
+    for job in "${jobs[@]}"; do wait "$job" || { cat ./*.err; return 1; }; done
+    equal "$(cat without)" "$(printf 'begun\ndone')"
+    equal "$(cat with)" "$(printf 'begun\ndone\nepilog epilog')"
+}

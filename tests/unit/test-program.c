@@ -104,6 +104,12 @@ static void on_runs(void *owner)
     (void)owner;
 }
 
+static double inner_epilogs(void *owner)
+{
+    (void)owner;
+    return 0;
+}
+
 static void on_input_gone(void *owner, const struct idset *ranks)
 {
     (void)owner, (void)ranks;
@@ -115,9 +121,9 @@ static int on_result(void *owner, enum frame_result which, const char *text, str
     return 0;
 }
 
-static const struct program_ops program_ops = {on_note,      on_say,      on_show,
-                                               on_result,    on_progress, on_mapped,
-                                               on_finishing, on_runs,     on_input_gone};
+static const struct program_ops program_ops = {on_note,       on_say,       on_show,      on_result,
+                                               on_progress,   on_mapped,    on_finishing, on_runs,
+                                               inner_epilogs, on_input_gone};
 static const struct host_bootstrap_ops bootstrap_ops = {on_say_args, needs_pmix};
 
 /* On so many hosts of four cores, none of which is this machine. */

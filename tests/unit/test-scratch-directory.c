@@ -55,7 +55,7 @@ static void make_dead(const char *path)
 /* Directories of memory as a killed program, a live one, and another user leave them. */
 static void directories_of_dead_programs_are_removed_by_the_next(void **state)
 {
-    struct scratch *scratch = scratch_directory_new();
+    struct scratch *scratch = scratch_directory_new(NULL);
     struct stat what;
     char *dead = mem_format("/dev/shm/tprun.%u.dead%d", (unsigned)geteuid(), (int)getpid());
     char *live = mem_format("/dev/shm/tprun.%u.live%d", (unsigned)geteuid(), (int)getpid());
@@ -72,7 +72,7 @@ static void directories_of_dead_programs_are_removed_by_the_next(void **state)
     assert_int_equal(stat(live, &what), 0);
     assert_int_equal(stat(other, &what), 0);
     close(owner);
-    struct scratch *next = scratch_directory_new();
+    struct scratch *next = scratch_directory_new(NULL);
     assert_non_null(scratch_directory_make_memory(next, NULL));
     owned_directory_sweep_wait(SWEEP_MAX);
     assert_int_equal(stat(live, &what), -1);
@@ -89,7 +89,7 @@ static void directories_of_dead_programs_are_removed_by_the_next(void **state)
 /* The same of files: the name says the user, and the kernel that knows the owners. */
 static void files_of_dead_programs_are_removed_by_the_next(void **state)
 {
-    struct scratch *scratch = scratch_directory_new(), *next = scratch_directory_new();
+    struct scratch *scratch = scratch_directory_new(NULL), *next = scratch_directory_new(NULL);
     struct stat what;
     (void)state;
     char *live = mem_copy_text(scratch_directory_name(scratch, NULL));
@@ -136,7 +136,7 @@ static void guard_a_killed_maker(struct scratch *scratch, int ready)
 
 static void sweep_by_another(void)
 {
-    struct scratch *another = scratch_directory_new();
+    struct scratch *another = scratch_directory_new(NULL);
     assert_non_null(scratch_directory_name(another, NULL));
     assert_int_equal(scratch_directory_make(another), 0);
     owned_directory_sweep_wait(SWEEP_MAX);
@@ -154,7 +154,7 @@ static void a_directory_stays_for_as_long_as_who_removes_it(void **state)
     pid_t guard = fork();
     if (guard == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        struct scratch *scratch = scratch_directory_new();
+        struct scratch *scratch = scratch_directory_new(NULL);
         const char *name = scratch_directory_name(scratch, NULL);
         if (write(named[1], name, strlen(name) + 1) > 0)
             guard_a_killed_maker(scratch, ready[1]);
@@ -178,7 +178,7 @@ static void a_directory_without_a_name_is_not_made(void **state)
 {
     (void)state;
     assert_int_equal(scratch_directory_make(NULL), -1);
-    assert_int_equal(scratch_directory_make(scratch_directory_new()), -1);
+    assert_int_equal(scratch_directory_make(scratch_directory_new(NULL)), -1);
 }
 
 static void sweep_one(const char *path)
@@ -274,7 +274,7 @@ static void a_directory_that_is_just_made_is_never_removed(void **state)
 
 static void a_directory_has_one_name_and_is_removed_with_all_in_it(void **state)
 {
-    struct scratch *scratch = scratch_directory_new();
+    struct scratch *scratch = scratch_directory_new(NULL);
     struct stat what;
     (void)state;
     put_file(above, "kept");
@@ -304,7 +304,7 @@ static void a_directory_has_one_name_and_is_removed_with_all_in_it(void **state)
  * longer than the kernel takes. */
 static void a_tree_deeper_than_a_path_is_long_is_removed(void **state)
 {
-    struct scratch *scratch = scratch_directory_new();
+    struct scratch *scratch = scratch_directory_new(NULL);
     struct stat what;
     char name[201];
     (void)state;
@@ -328,7 +328,7 @@ static void a_tree_deeper_than_a_path_is_long_is_removed(void **state)
 
 static void the_parent_of_its_maker_may_remove_a_directory(void **state)
 {
-    struct scratch *scratch = scratch_directory_new();
+    struct scratch *scratch = scratch_directory_new(NULL);
     int status, ends[2];
     struct stat what;
     char path[256] = "";
@@ -356,7 +356,7 @@ static void a_directory_that_cannot_be_made_is_an_error_with_the_reason(void **s
     struct error err = ERROR_INIT;
     (void)state;
     setenv("TMPDIR", "/nonexistent", 1);
-    assert_null(scratch_directory_name(scratch_directory_new(), &err));
+    assert_null(scratch_directory_name(scratch_directory_new(NULL), &err));
     assert_string_equal(err.text, "cannot make a directory in /nonexistent: No such file or "
                                   "directory; TMPDIR may name another");
     error_clear(&err);
@@ -369,7 +369,7 @@ static void a_directory_that_cannot_be_made_is_an_error_with_the_reason(void **s
 
 static void removing_a_directory_that_was_never_made_does_nothing(void **state)
 {
-    struct scratch *scratch = scratch_directory_new();
+    struct scratch *scratch = scratch_directory_new(NULL);
     (void)state;
     char *path = mem_copy_text(scratch_directory_name(scratch, NULL));
     scratch_directory_remove(scratch);
