@@ -474,3 +474,14 @@ agent_inside() { processes "$(on_node "$1")" tpagent | tail -n 1; }
         done
     done
 }
+
+@test "epilogs of programs in an instance have their time on all hosts when it ends" {
+    printf '#!/bin/sh\nsleep 13\nuname -n >>"$DIR/epilogs"\n' >slow
+    chmod +x slow
+    script s <<-'END'
+	tprun --epilog "$DIR/slow" -N 4 -n 4 --map-by node sh -c ': >"$DIR/up.$TPRUN_RANK"; exec sleep 100' &
+	for rank in 0 1 2 3; do until [ -e "$DIR/up.$rank" ]; do sleep 0.05; done; done
+	END
+    run_batch -0 ./s
+    equal "$(sort epilogs)" "$(printf 'node%s\n' 0 1 2 3)"
+}
