@@ -196,3 +196,10 @@ tprun:   line 7"
     equal "$(cat without)" "$(printf 'begun\ndone')"
     equal "$(cat with)" "$(printf 'begun\ndone\nepilog epilog')"
 }
+
+@test "what a prolog leaves running is killed where it writes, and goes on where its output is redirected" {
+    hook prolog <<<'(until [ -e go ]; do sleep 0.05; done; echo text; echo survived >>"$LOG") &
+(until [ -e go ]; do sleep 0.05; done; echo text; echo redirected >>"$LOG") >/dev/null 2>&1 &'
+    run_tprun -0 --prolog prolog -n 1 sh -c ': >go; until [ -s "$LOG" ]; do sleep 0.05; done; sleep 0.3'
+    log_is redirected
+}
