@@ -485,3 +485,26 @@ agent_inside() { processes "$(on_node "$1")" tpagent | tail -n 1; }
     run_batch -0 ./s
     equal "$(sort epilogs)" "$(printf 'node%s\n' 0 1 2 3)"
 }
+
+@test "an archive that is whole stays where what is in it cannot be removed" {
+    inside s <<-'END'
+	one=$(tprun -d -n 1 --chdir / echo text) two=$(tprun -d -n 1 --chdir / echo text)
+	"$TPCTL" wait "$one" "$two"
+	echo "$one $two" >"$DIR/ids.new" && mv "$DIR/ids.new" "$DIR/ids"
+	until [ -e "$DIR/mounted" ]; do sleep 0.05; done
+	"$TPCTL" reap --archive kept.tar "$one" "$two"; echo "reap: $?"
+	tar -tf kept.tar | grep -c '/events$'
+	END
+    start_on head "$BATCH" ./s
+    wait_for 20 test -e ids
+    local one two
+    read -r one two <ids
+    # one is removed, and two is a mount point: its directory stays
+    on head sh -c 'd=$(echo "$XDG_STATE_HOME"/tprun/*/'"$two"') && mount --bind "$d" "$d"'
+    : >mounted
+    finish
+    on head sh -c 'umount "$XDG_STATE_HOME"/tprun/*/'"$two"
+    cat err
+    equal "$(cat out)" "reap: 1
+2"
+}
