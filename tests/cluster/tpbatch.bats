@@ -508,3 +508,14 @@ agent_inside() { processes "$(on_node "$1")" tpagent | tail -n 1; }
     equal "$(cat out)" "reap: 1
 2"
 }
+
+@test "what a command has written before it ended is waited for, however late it is read" {
+    # 512 KiB are under way to a caller; a part of the rest is left in the command's pipe
+    inside s <<-'END'
+	id=$(tprun -d -n 1 --chdir / sh -c 'head -c 550000 /dev/zero | tr "\0" "\n"')
+	"$TPCTL" wait "$id"
+	"$TPCTL" logs "$id" | (sleep 3; wc -c)
+	END
+    run_batch -0 ./s
+    equal "$output" 550000
+}
