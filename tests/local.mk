@@ -75,6 +75,7 @@ check_PROGRAMS += \
     tests/unit/test-libpmi2 \
     tests/unit/test-line-buffer \
     tests/unit/test-link \
+    tests/unit/test-local-program \
     tests/unit/test-login-session \
     tests/unit/test-map-strings \
     tests/unit/test-memory-binding \
@@ -252,6 +253,7 @@ tests_unit_test_output_files_LDADD = $(UNIT_LIBS)
 tests_unit_test_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_saved_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_saver_LDADD = $(UNIT_LIBS)
+tests_unit_test_local_program_LDADD = $(UNIT_LIBS)
 tests_unit_test_login_session_LDADD = $(UNIT_LIBS)
 tests_unit_test_pending_requests_LDADD = $(UNIT_LIBS)
 tests_unit_test_picture_LDADD = $(UNIT_LIBS)
@@ -323,6 +325,7 @@ tests_unit_test_command_output_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=waitpid
 tests_unit_test_descendants_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_test_scratch_directory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 tests_unit_test_sender_of_files_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=ev_timer_again
+tests_unit_test_local_program_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=downlink_has_room -Wl,--wrap=uplink_consumed
 tests_unit_test_pmix_SOURCES = tests/unit/test-pmix.c tests/unit/pmix-node.c
 tests_unit_test_treepool_random_SOURCES = tests/unit/test-treepool-random.c tests/unit/pool-brute.c
 # A second engine of LAMA, which shares nothing with the first.

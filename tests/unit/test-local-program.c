@@ -1,0 +1,141 @@
+/* What an agent's program passes on, between a parent and agents below that the test speaks for. */
+#include <ev.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "affinity/sets/idset.h"
+#include "launcher/agent/local_program.h"
+#include "launcher/protocol/stage_list.h"
+#include "tests/unit/unit.h"
+
+static bool has_room;   /* on the way down */
+static size_t consumed; /* bytes that the parent may send again */
+
+bool __wrap_downlink_has_room(const struct downlink *downlink, const struct idset *nodes);
+void __wrap_uplink_consumed(struct uplink *uplink, size_t bytes);
+
+bool __wrap_downlink_has_room(const struct downlink *downlink, const struct idset *nodes)
+{
+    (void)downlink, (void)nodes;
+    return has_room;
+}
+
+void __wrap_uplink_consumed(struct uplink *uplink, size_t bytes)
+{
+    (void)uplink;
+    consumed += bytes;
+}
+
+static void on_frame(void *owner, const struct frame *frame)
+{
+    (void)owner, (void)frame;
+}
+
+static void on_event(void *owner)
+{
+    (void)owner;
+}
+
+static bool on_frame_below(void *owner, const struct frame *frame)
+{
+    (void)owner, (void)frame;
+    return true;
+}
+
+static void on_gone(void *owner, const struct idset *nodes)
+{
+    (void)owner, (void)nodes;
+}
+
+static const struct uplink_ops uplink_ops = {on_frame, on_event, on_event};
+static const struct downlink_ops downlink_ops = {on_frame_below, on_gone, on_event};
+
+struct scene { /* the agent of node 0, with node 1 below it */
+    struct ev_loop *loop;
+    int pair[2];
+    struct uplink *uplink;
+    struct downlink *downlink;
+    struct local_program *program;
+    struct idset *below;
+};
+
+static void scene_open(struct scene *scene)
+{
+    *scene = (struct scene){.loop = ev_default_loop(0), .below = idset_decode("1", NULL)};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, scene->pair), 0);
+    scene->uplink = uplink_new(scene->loop, scene->pair[0], scene->pair[0], &uplink_ops, scene);
+    uplink_set_node(scene->uplink, 0);
+    scene->downlink = downlink_new(scene->loop, scene->uplink, &downlink_ops, scene);
+    const struct local_program_config config = {
+        .loop = scene->loop, .uplink = scene->uplink, .downlink = scene->downlink, .host = "n0"};
+    scene->program = local_program_new(&config);
+    has_room = true;
+    consumed = 0;
+}
+
+static void scene_close(struct scene *scene)
+{
+    local_program_free(scene->program);
+    uplink_free(scene->uplink);
+    downlink_free(scene->downlink);
+    idset_free(scene->below);
+    close(scene->pair[1]);
+}
+
+/* A file of so many bytes, for the node below. */
+static void stage_below(struct scene *scene, const char *bytes)
+{
+    char name[] = "file", path[] = "/file";
+    const struct staged_file file = {STAGE_FILE, name, path, 0600, strlen(bytes)};
+    struct stage_list list = {0};
+    stage_list_add(&list, &file);
+    json_t *order = stage_order_to_json(&list, scene->below);
+    char *text = json_dumps(order, JSON_COMPACT);
+    struct frame begin = {.type = FRAME_STAGE, .bytes = text, .len = strlen(text)};
+    struct frame data = {.type = FRAME_STAGE_DATA, .bytes = bytes, .len = strlen(bytes)};
+    local_program_from_above(scene->program, &begin);
+    local_program_from_above(scene->program, &data);
+    stage_list_clear(&list);
+    json_decref(order);
+    free(text);
+}
+
+static void test_bytes_for_a_node_without_room_are_given_back_when_it_has_some(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene);
+    has_room = false;
+    stage_below(&scene, "some bytes");
+    size_t before = consumed;
+    has_room = true;
+    local_program_room_below(scene.program);
+    assert_true(consumed > before);
+    scene_close(&scene);
+}
+
+static void test_bytes_for_a_node_without_room_are_given_back_when_it_is_lost(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene);
+    has_room = false;
+    stage_below(&scene, "some bytes");
+    size_t before = consumed;
+    has_room = true; /* as of nobody */
+    local_program_nodes_gone(scene.program, scene.below);
+    assert_true(consumed > before);
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_for_a_node_without_room_are_given_back_when_it_has_some),
+        cmocka_unit_test(test_bytes_for_a_node_without_room_are_given_back_when_it_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
