@@ -88,6 +88,7 @@ check_PROGRAMS += \
     tests/unit/test-node-list \
     tests/unit/test-number \
     tests/unit/test-stage \
+    tests/unit/test-stage-sender \
     tests/unit/test-hook-run \
     tests/unit/test-xxhash64 \
     tests/unit/test-nursery \
@@ -243,6 +244,7 @@ tests_unit_test_mpiexec_LDADD = $(UNIT_LIBS)
 tests_unit_test_node_list_LDADD = $(UNIT_LIBS)
 tests_unit_test_number_LDADD = $(UNIT_LIBS)
 tests_unit_test_stage_LDADD = $(UNIT_LIBS)
+tests_unit_test_stage_sender_LDADD = $(UNIT_LIBS)
 tests_unit_test_hook_run_LDADD = $(UNIT_LIBS)
 tests_unit_test_xxhash64_LDADD = $(UNIT_LIBS)
 tests_unit_test_nursery_LDADD = $(UNIT_LIBS)

@@ -17,6 +17,7 @@
 struct local_stage {
     struct local_stage_config config;
     struct idset *nodes; /* of those that are sent now; NULL: none are */
+    uint32_t number;     /* that the manager gave this staging */
     struct stage_list list;
     struct stage_writer *writer; /* NULL: not for this node, or that has failed */
     char *above;                 /* directory of these files and hooks; NULL: not made */
@@ -108,7 +109,7 @@ static void link_others(struct stage_place *place, const struct stage_place *oth
 static void stage_answer(struct local_stage *stage, const char *key, const struct error *err)
 {
     struct uplink *uplink = stage->config.uplink;
-    struct frame frame = {.type = FRAME_STAGED, .node = uplink_node(uplink)};
+    struct frame frame = {.type = FRAME_STAGED, .node = uplink_node(uplink), .rank = stage->number};
     uplink_send_json(uplink, frame,
                      err ? json_pack("{s:o}", "failed", frame_text(error_text(err)))
                          : json_pack("{s:b}", key, 1));
@@ -146,6 +147,7 @@ static void on_stage(struct local_stage *stage, const struct frame *frame)
     stage_writer_free(stage->writer);
     stage->nodes = NULL;
     stage->writer = NULL;
+    stage->number = frame->rank;
     int rc = value ? stage_order_from_json(&list, &stage->nodes, value, &err) : -1;
     if (rc < 0)
         stage_fail(stage, &err);

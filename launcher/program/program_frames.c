@@ -186,7 +186,7 @@ static void on_stage_answer(struct program *program, uint32_t child, const struc
                             const json_t *value)
 {
     (void)child;
-    stage_sender_answer(program_start_stage(program->start), frame->node, value);
+    stage_sender_answer(program_start_stage(program->start), frame, value);
 }
 
 static void on_hook_ended(struct program *program, uint32_t child, const struct frame *frame,

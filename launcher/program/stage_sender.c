@@ -30,7 +30,8 @@ struct stage_sender {
     struct stage_source *source;
     struct idset *staged; /* nodes that have them */
     struct stage_request *first;
-    bool busy; /* with the first request */
+    bool busy;       /* with the first request */
+    uint32_t number; /* of it: an answer to one before may come late */
     bool stopped;
     enum stage_step step;
     struct idset *waiting; /* its nodes that have not answered in this step */
@@ -108,7 +109,8 @@ static void stage_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
 static void stage_send_json(struct stage_sender *sender, enum frame_type type, json_t *value)
 {
     char *text = json_dumps(value, JSON_COMPACT);
-    struct frame frame = {.type = type, .bytes = text, .len = text ? strlen(text) : 0};
+    struct frame frame = {
+        .type = type, .rank = sender->number, .bytes = text, .len = text ? strlen(text) : 0};
     tree_send_nodes(sender->tree, sender->first->nodes, &frame);
     json_decref(value);
     free(text);
@@ -184,6 +186,7 @@ static void begin_next(struct stage_sender *sender)
     if (sender->busy || sender->stopped || !sender->first)
         return;
     sender->busy = true;
+    sender->number++;
     idset_remove_set(sender->first->nodes, sender->staged);
     if (idset_empty(sender->first->nodes) || stage_source_is_empty(sender->source)) {
         finish_request(sender, NULL);
@@ -203,10 +206,12 @@ void stage_sender_room(struct stage_sender *sender)
 }
 
 /* One that fails while bytes are sent is waited for no longer. */
-void stage_sender_answer(struct stage_sender *sender, uint32_t node, const json_t *value)
+void stage_sender_answer(struct stage_sender *sender, const struct frame *frame,
+                         const json_t *value)
 {
+    uint32_t node = frame->node;
     const char *failed = json_string_value(json_object_get(value, "failed"));
-    bool awaited = sender && sender->busy && !sender->stopped &&
+    bool awaited = sender && sender->busy && !sender->stopped && frame->rank == sender->number &&
                    (sender->step == STAGE_SEND ? idset_has(sender->first->nodes, node)
                                                : idset_has(sender->waiting, node));
     if (!awaited)

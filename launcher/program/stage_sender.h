@@ -43,6 +43,8 @@ void stage_sender_stop(struct stage_sender *sender);
 void stage_sender_room(struct stage_sender *sender); /* more can be sent down */
 /* They have nothing any more; what was under way to them has failed. */
 void stage_sender_lost(struct stage_sender *sender, const struct idset *nodes);
-void stage_sender_answer(struct stage_sender *sender, uint32_t node, const json_t *value);
+/* A FRAME_STAGED. One to an earlier call than the one that is served now is passed over. */
+void stage_sender_answer(struct stage_sender *sender, const struct frame *frame,
+                         const json_t *value);
 
 #endif

@@ -107,10 +107,11 @@ enum frame_type {
     FRAME_SENT, /* bulk; all output that is not saved was sent before */
     /* files that are staged (launcher/protocol/stage_list.h): down the tree, and the bytes also behind a
      * FRAME_PROGRAM */
-    FRAME_STAGE,      /* bulk; JSON: which come now, and to which nodes */
+    FRAME_STAGE,      /* bulk; rank: number of the staging; JSON: which come, and to which nodes */
     FRAME_STAGE_DATA, /* bulk; bytes of them */
     FRAME_STAGE_END,  /* bulk; JSON: their checksums */
-    FRAME_STAGED,     /* up; of this node; JSON: it has room for them, has them, or has failed */
+    FRAME_STAGED,     /* up; of this node, to the staging with the number `rank`; JSON: it has room
+                         for them, has them, or has failed */
     /* executables of the user's on each node (launcher/protocol/hook_message.h) */
     FRAME_HOOK, /* down, to `node`; JSON: run it; flags: FRAME_HOOK_EPILOG: it is the epilog */
     FRAME_HOOK_ENDED, /* up; of this node; JSON: how it ended */
