@@ -115,10 +115,19 @@ static void stage_answer(struct local_stage *stage, const char *key, const struc
                          : json_pack("{s:b}", key, 1));
 }
 
+/* What has come of files that are not complete is removed, and nobody finds it by its name. */
+static void stage_drop(struct local_stage *stage)
+{
+    if (stage->writer) {
+        stage_writer_free(stage->writer);
+        stage_list_clear(&stage->list);
+    }
+    stage->writer = NULL;
+}
+
 static void stage_fail(struct local_stage *stage, struct error *err)
 {
-    stage_writer_free(stage->writer);
-    stage->writer = NULL;
+    stage_drop(stage);
     stage_answer(stage, NULL, err);
 }
 
@@ -131,10 +140,12 @@ static void stage_begin(struct local_stage *stage, struct stage_list *list)
     *list = (struct stage_list){0};
     if (stage_make_above(stage, &err) == 0)
         stage->writer = stage_writer_new(&stage->list, stage->above, &err);
-    if (stage->writer)
+    if (stage->writer) {
         stage_answer(stage, "ready", NULL);
-    else
+    } else {
+        stage_list_clear(&stage->list);
         stage_fail(stage, &err);
+    }
     error_clear(&err);
 }
 
@@ -143,10 +154,9 @@ static void on_stage(struct local_stage *stage, const struct frame *frame)
     struct error err = ERROR_INIT;
     struct stage_list list = {0};
     json_t *value = frame_json(frame, &err);
+    stage_drop(stage);
     idset_free(stage->nodes);
-    stage_writer_free(stage->writer);
     stage->nodes = NULL;
-    stage->writer = NULL;
     stage->number = frame->rank;
     int rc = value ? stage_order_from_json(&list, &stage->nodes, value, &err) : -1;
     if (rc < 0)
@@ -202,7 +212,7 @@ static void on_end(struct local_stage *stage, const struct frame *frame)
         stage_complete(stage);
     else
         stage_fail(stage, &err);
-    stage_writer_free(stage->writer);
+    stage_writer_free(stage->writer); /* a complete one */
     stage->writer = NULL;
     json_decref(value);
     free(sums);

@@ -23,6 +23,7 @@ struct stage_writer {
     uint64_t left; /* bytes of it */
     struct xxhash64 hash;
     uint64_t *sums; /* [list->count] of what came */
+    bool complete;
 };
 
 /* Files of --stage are in a directory of their own, in which nothing else is. */
@@ -109,12 +110,23 @@ struct stage_writer *stage_writer_new(const struct stage_list *list, const char 
     return NULL;
 }
 
+static void remove_files(const struct stage_writer *writer)
+{
+    for (size_t i = 0; i < writer->list->count; i++) {
+        char *path = stage_writer_path(writer->directory, &writer->list->files[i]);
+        unlink(path);
+        free(path);
+    }
+}
+
 void stage_writer_free(struct stage_writer *writer)
 {
     if (!writer)
         return;
     if (writer->fd >= 0)
         close(writer->fd);
+    if (!writer->complete)
+        remove_files(writer);
     free(writer->directory);
     free(writer->sums);
     free(writer);
@@ -182,5 +194,6 @@ int stage_writer_end(struct stage_writer *writer, const uint64_t *sums, struct e
             return error_set(err, "%s: cannot set the mode of its copy: %s", file->path,
                              strerror(errno));
     }
+    writer->complete = true;
     return 0;
 }

@@ -2,7 +2,8 @@
  * stage_writer - files that come as one stream (stage_list.h), written into a directory of a node and checked.
  *
  * Room for all of them is taken before the first byte comes, so that a full disk is known then. A file has its mode
- * once all of it is there and its checksum is right.
+ * once all of it is there and its checksum is right. If not all of them come to that, none is left, and the room is
+ * given back.
  */
 #ifndef LAUNCHER_AGENT_STAGE_WRITER_H
 #define LAUNCHER_AGENT_STAGE_WRITER_H
@@ -15,7 +16,7 @@ struct stage_writer;
 /* The list is borrowed, the directory is there. NULL with a sentence. */
 struct stage_writer *stage_writer_new(const struct stage_list *list, const char *directory,
                                       struct error *err);
-void stage_writer_free(struct stage_writer *writer); /* what is not complete stays; NULL is fine */
+void stage_writer_free(struct stage_writer *writer); /* see above; NULL is fine */
 /* The next bytes. 0, or -1 with a sentence. */
 int stage_writer_add(struct stage_writer *writer, const void *bytes, size_t len, struct error *err);
 /* All have come, and these are their sums, [list->count]. 0, or -1 with a sentence. */

@@ -62,18 +62,35 @@ static void finish_request(struct stage_sender *sender, const struct error *err)
     sender->first = request->next;
     sender->busy = false;
     node_failures_clear(&sender->failed);
-    if (!err)
-        idset_add_set(sender->staged, request->nodes);
     begin_next(sender);
     request->done(request->arg, err);
     stage_request_free(request);
+}
+
+static void stage_send_json(struct stage_sender *sender, enum frame_type type, json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT);
+    struct frame frame = {
+        .type = type, .rank = sender->number, .bytes = text, .len = text ? strlen(text) : 0};
+    tree_send_nodes(sender->tree, sender->first->nodes, &frame);
+    json_decref(value);
+    free(text);
+}
+
+/* Nodes that still wait for bytes give back the room that they have taken. */
+static void break_off(struct stage_sender *sender, const struct error *err)
+{
+    if (sender->step != STAGE_CHECK)
+        stage_send_json(sender, FRAME_STAGE_END,
+                        json_pack("{s:o}", "failed", frame_text(error_text(err))));
+    finish_request(sender, err);
 }
 
 static void fail_request(struct stage_sender *sender)
 {
     struct error err = ERROR_INIT;
     node_failures_take(&sender->failed, sender->host, sender->owner, &err);
-    finish_request(sender, &err);
+    break_off(sender, &err);
     error_clear(&err);
 }
 
@@ -100,21 +117,11 @@ static void stage_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
     error_set(&err, "%s: no answer for %g s while files were staged: is a disk there stuck?", hosts,
               STAGE_PATIENCE);
     free(hosts);
-    finish_request(sender, &err);
+    break_off(sender, &err);
     error_clear(&err);
 }
 
 /* ---- sending ---- */
-
-static void stage_send_json(struct stage_sender *sender, enum frame_type type, json_t *value)
-{
-    char *text = json_dumps(value, JSON_COMPACT);
-    struct frame frame = {
-        .type = type, .rank = sender->number, .bytes = text, .len = text ? strlen(text) : 0};
-    tree_send_nodes(sender->tree, sender->first->nodes, &frame);
-    json_decref(value);
-    free(text);
-}
 
 static void expect_all(struct stage_sender *sender, enum stage_step step)
 {
@@ -124,14 +131,12 @@ static void expect_all(struct stage_sender *sender, enum stage_step step)
     ev_timer_again(sender->loop, &sender->patience);
 }
 
-/* Behind the last byte, or where the rest of them cannot be read. */
-static void stage_send_end(struct stage_sender *sender, const struct error *failed)
+/* Behind the last byte. */
+static void stage_send_sums(struct stage_sender *sender)
 {
     const struct stage_list *list = stage_source_list(sender->source);
     expect_all(sender, STAGE_CHECK);
-    stage_send_json(sender, FRAME_STAGE_END,
-                    failed ? json_pack("{s:o}", "failed", frame_text(error_text(failed)))
-                           : stage_sums_to_json(sender->sums, list->count));
+    stage_send_json(sender, FRAME_STAGE_END, stage_sums_to_json(sender->sums, list->count));
 }
 
 /* Those of no bytes, too. */
@@ -162,10 +167,10 @@ static void send_chunks(struct stage_sender *sender)
         finish_sums(sender);
     }
     ev_timer_again(sender->loop, &sender->patience);
-    if (n <= 0 || sender->at == stage_source_list(sender->source)->size)
-        stage_send_end(sender, n < 0 ? &err : NULL);
     if (n < 0) /* each of the nodes would only repeat it */
-        finish_request(sender, &err);
+        break_off(sender, &err);
+    else if (n == 0 || sender->at == stage_source_list(sender->source)->size)
+        stage_send_sums(sender);
     error_clear(&err);
 }
 
@@ -219,6 +224,8 @@ void stage_sender_answer(struct stage_sender *sender, const struct frame *frame,
     ev_timer_again(sender->loop, &sender->patience);
     if (failed)
         node_failures_add(&sender->failed, node, failed);
+    else if (sender->step == STAGE_CHECK)
+        idset_add(sender->staged, node);
     idset_remove(sender->waiting, node);
     if (failed && sender->step == STAGE_SEND)
         fail_request(sender);

@@ -180,7 +180,8 @@ test_all_have_room_before_the_first_byte_is_sent_and_have_the_files_at_the_end(v
         "{\"sums\":[\"cc98257fe4be8f5a\",\"ef46db3751d8e999\",\"ca7ffbd94d5e0037\"]}");
     answer(1, 0, "done");
     assert_null(said);
-    assert_false(has("0"));
+    assert_true(has("0"));
+    assert_false(has("2"));
     answer(1, 2, "done");
     assert_said(&said, "");
     assert_true(has("0,2"));
@@ -259,7 +260,8 @@ static void test_where_one_has_no_room_nothing_is_sent(void **state)
     assert_null(said);
     answer(1, 2, "ready");
     assert_said(&said, "a[1,3]: no room");
-    assert_int_equal(tree.bytes.len, 0);
+    assert_sent("STAGE.1@0-3 END@0-3"); /* those that have room give it back */
+    assert_string_equal(buf_text(&tree.end), "{\"failed\":\"a[1,3]: no room\"}");
     assert_false(has("0"));
 }
 
@@ -274,6 +276,28 @@ static void test_one_that_fails_while_bytes_are_sent_is_the_end_of_it(void **sta
     answer(1, 1, "ready");
     answer(1, 1, "disk full");
     assert_said(&said, "a1: disk full");
+    assert_sent("STAGE.1@0-1 DATA@0-1 END@0-1");
+    assert_string_equal(buf_text(&tree.end), "{\"failed\":\"a1: disk full\"}");
+}
+
+static void test_nodes_that_have_them_keep_them_where_another_failed_at_the_end(void **state)
+{
+    char *said;
+    (void)state;
+    set_files((const char *const[]){"none", NULL});
+    send_to("0-2", &said);
+    for (uint32_t node = 0; node < 3; node++)
+        answer(1, node, "ready");
+    assert_sent("STAGE.1@0-2 END@0-2");
+    answer(1, 0, "done");
+    answer(1, 1, "wrong bytes");
+    answer(1, 2, "done");
+    assert_said(&said, "a1: wrong bytes");
+    assert_sent("");
+    assert_true(has("0,2"));
+    assert_false(has("1"));
+    send_to("0-2", &said);
+    assert_sent("STAGE.2@1");
 }
 
 static void test_a_file_that_cannot_be_read_is_told_once_and_all_nodes_know(void **state)
@@ -367,6 +391,7 @@ int main(void)
         WITH_SENDER(test_nodes_that_have_them_are_not_sent_them_again),
         WITH_SENDER(test_where_one_has_no_room_nothing_is_sent),
         WITH_SENDER(test_one_that_fails_while_bytes_are_sent_is_the_end_of_it),
+        WITH_SENDER(test_nodes_that_have_them_keep_them_where_another_failed_at_the_end),
         WITH_SENDER(test_a_file_that_cannot_be_read_is_told_once_and_all_nodes_know),
         WITH_SENDER(test_a_lost_node_is_the_end_of_it_and_has_nothing_when_it_comes_back),
         WITH_SENDER(test_a_late_answer_to_a_staging_that_failed_is_none_to_the_next),

@@ -344,6 +344,32 @@ static void test_more_or_fewer_bytes_than_announced_are_refused(void **state)
     free(there);
 }
 
+static void assert_no_file(const char *name)
+{
+    char *path = mem_format("%s/%s", directory, name);
+    assert_int_equal(access(path, F_OK), -1);
+    free(path);
+}
+
+static void test_files_that_are_not_complete_take_no_room_any_more(void **state)
+{
+    struct stage_list list = {0};
+    char *there = mem_format("%s/broken", directory);
+    (void)state;
+    mkdir(there, 0700);
+    list_add(&list, STAGE_FILE, "a", "/a", 0700, 3);
+    list_add(&list, STAGE_FILE, "b", "/b", 0700, 100000);
+    list_add(&list, STAGE_PROLOG, "prolog", "/p", 0700, 100000);
+    struct stage_writer *writer = stage_writer_new(&list, there, NULL);
+    assert_int_equal(stage_writer_add(writer, "abcdef", 6, NULL), 0);
+    stage_writer_free(writer);
+    assert_no_file("broken/stage/a");
+    assert_no_file("broken/stage/b");
+    assert_no_file("broken/prolog");
+    stage_list_clear(&list);
+    free(there);
+}
+
 static void test_a_file_that_needs_more_than_there_is_is_refused_before_it_comes(void **state)
 {
     struct error err = ERROR_INIT;
@@ -479,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_a_hook_has_to_be_executable),
         cmocka_unit_test(test_files_arrive_with_bytes_and_modes),
         cmocka_unit_test(test_more_or_fewer_bytes_than_announced_are_refused),
+        cmocka_unit_test(test_files_that_are_not_complete_take_no_room_any_more),
         cmocka_unit_test(test_a_file_that_needs_more_than_there_is_is_refused_before_it_comes),
         cmocka_unit_test(test_a_file_that_becomes_shorter_is_noticed),
         cmocka_unit_test(test_bytes_that_come_are_kept),
