@@ -239,21 +239,45 @@ void stage_sender_answer(struct stage_sender *sender, const struct frame *frame,
         finish_request(sender, NULL);
 }
 
+/* Of these nodes those that are lost. */
+static void add_lost(struct node_failures *failed, const struct idset *nodes,
+                     const struct idset *lost)
+{
+    IDSET_FOREACH(node, lost)
+    {
+        if (idset_has(nodes, node))
+            node_failures_add(failed, node, "lost while files were copied to it");
+    }
+}
+
+/* Where the first in line that is not served yet and needs one of these nodes hangs; NULL: none does. */
+static struct stage_request **find_in_line(struct stage_sender *sender, const struct idset *nodes)
+{
+    struct stage_request **at = sender->busy ? &sender->first->next : &sender->first;
+    while (*at && !idset_count_both((*at)->nodes, nodes))
+        at = &(*at)->next;
+    return *at ? at : NULL;
+}
+
 void stage_sender_lost(struct stage_sender *sender, const struct idset *nodes)
 {
-    bool failed = false;
+    struct stage_request **at;
     idset_remove_set(sender->staged, nodes);
-    if (!sender->busy || sender->stopped)
-        return;
-    IDSET_FOREACH(node, nodes)
-    {
-        if (!idset_has(sender->first->nodes, node))
-            continue;
-        node_failures_add(&sender->failed, node, "lost while files were copied to it");
-        failed = true;
+    while (!sender->stopped && (at = find_in_line(sender, nodes))) {
+        struct stage_request *request = *at;
+        struct node_failures failed = {0};
+        struct error err = ERROR_INIT;
+        *at = request->next;
+        add_lost(&failed, request->nodes, nodes);
+        node_failures_take(&failed, sender->host, sender->owner, &err);
+        request->done(request->arg, &err);
+        stage_request_free(request);
+        error_clear(&err);
     }
-    if (failed)
-        fail_request(sender);
+    if (!sender->busy || sender->stopped || !idset_count_both(sender->first->nodes, nodes))
+        return;
+    add_lost(&sender->failed, sender->first->nodes, nodes);
+    fail_request(sender);
 }
 
 void stage_sender_send(struct stage_sender *sender, const struct idset *nodes, stage_done *done,

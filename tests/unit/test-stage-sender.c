@@ -334,6 +334,23 @@ static void test_a_lost_node_is_the_end_of_it_and_has_nothing_when_it_comes_back
     assert_false(has("0"));
 }
 
+static void test_one_in_line_whose_node_is_lost_is_told_at_once(void **state)
+{
+    char *first, *second, *third;
+    (void)state;
+    set_files((const char *const[]){"none", NULL});
+    send_to("0", &first);
+    send_to("1-2", &second);
+    send_to("3", &third);
+    lose("1");
+    assert_said(&second, "a1: lost while files were copied to it");
+    answer(1, 0, "ready");
+    answer(1, 0, "done");
+    assert_said(&first, "");
+    assert_sent("STAGE.1@0 END@0 STAGE.2@3");
+    assert_null(third);
+}
+
 static void test_a_late_answer_to_a_staging_that_failed_is_none_to_the_next(void **state)
 {
     char *first, *second;
@@ -394,6 +411,7 @@ int main(void)
         WITH_SENDER(test_nodes_that_have_them_keep_them_where_another_failed_at_the_end),
         WITH_SENDER(test_a_file_that_cannot_be_read_is_told_once_and_all_nodes_know),
         WITH_SENDER(test_a_lost_node_is_the_end_of_it_and_has_nothing_when_it_comes_back),
+        WITH_SENDER(test_one_in_line_whose_node_is_lost_is_told_at_once),
         WITH_SENDER(test_a_late_answer_to_a_staging_that_failed_is_none_to_the_next),
         WITH_SENDER(test_once_it_is_stopped_nobody_is_called),
     };
