@@ -389,6 +389,7 @@ static void program_on_opened(void *owner)
                               .tree = program->tree,
                               .stage = program_start_stage(start)};
     program->spawns = spawns_new(&base, &spawns_ops, program);
+    program->returned = idset_new();
     if (program->spec->initial_program && !program->spec->dry_run)
         program->lost = lost_hosts_new(program->loop, program_start_agents(start));
 }
@@ -693,6 +694,15 @@ void program_report(struct program *program, const char *line)
     program->left = true;
 }
 
+bool program_has_files(const struct program *program, uint32_t node)
+{
+    struct idset *nodes = idset_new();
+    idset_add(nodes, node);
+    bool has = stage_sender_has(program_start_stage(program->start), nodes);
+    idset_free(nodes);
+    return has;
+}
+
 uint32_t program_find_host(const struct program *program, const char *name, struct error *err)
 {
     const struct host_table *hosts = program_start_hosts(program->start);
@@ -706,6 +716,8 @@ uint32_t program_find_host(const struct program *program, const char *name, stru
     else if (host_at(hosts, at)->state != HOST_UP)
         error_set(err, "the instance has no agent there: %s",
                   host_at(hosts, at)->failure ?: "it is another name of a host");
+    else if (!program_has_files(program, at))
+        error_set(err, "the instance's files are not there yet");
     else
         return at;
     return UINT32_MAX;
@@ -733,6 +745,7 @@ void program_free(struct program *program)
     program_termination_free(program->termination);
     program_start_free(program->start);
     idset_free(program->starting);
+    idset_free(program->returned);
     idset_free(program->input_nodes);
     idset_free(program->input_target);
     outcome_free(program->outcome);

@@ -87,6 +87,37 @@ stop_count() { wait_for "$1" eval '[ "$(cat log.* 2>/dev/null | grep -c epilog)"
     equal "$(grep -cx 'app only-here' <<<"$output")" 4
 }
 
+# Files take a while, and programs ask for the node all the time.
+@test "a node of an instance that was lost and answers again has the files before any program runs there" {
+    truncate -s 100M data
+    cat >s <<-'END'
+	#!/bin/sh
+	#TPRUN: --hosts node[0-3] -N 4 -n all --stage data --node-timeout 5s --start-timeout 5s
+	cd "$DIR"
+	: >began
+	until [ -e lost ]; do sleep 0.1; done
+	while tprun -n 1 --hosts node2 true; do sleep 0.1; done
+	: >noticed
+	for i in $(seq 300); do
+	    tprun -n 1 --hosts node2 sh -c 'stat -c %s $TPRUN_STAGE_DIR/data || :' 2>why && break
+	    cat why >>whys
+	    sleep 0.1
+	done
+	END
+    chmod +x s
+    start_on head "$BATCH" ./s
+    wait_for 60 test -e began || { cat out err; return 1; }
+    "$CLUSTER" crash node2
+    : >lost
+    wait_for 60 test -e noticed || { cat out err; return 1; }
+    "$CLUSTER" heal 3>&-
+    finish
+    sort out err whys | uniq -c
+    equal "$status" 0
+    equal "$(cat out)" 104857600
+    has_line "$(tail -n 1 err)" "tprun: node2: answers again; programs may run there"
+}
+
 @test "hooks are run on each host, with its number, and once" {
     run_tprun -0 "${NODES[@]}" --prolog prolog --epilog epilog true
     for host in 0 1 2 3; do
