@@ -52,6 +52,20 @@ stop_count() { wait_for "$1" eval '[ "$(cat log.* 2>/dev/null | grep -c epilog)"
     done
 }
 
+@test "a stopped tprun loses no host while files are copied" {
+    truncate -s 500M large
+    start_on head "$TPRUN" "${NODES[@]}" --node-timeout 2s --stage large sh -c 'stat -c %s $TPRUN_STAGE_DIR/large'
+    wait_for 20 eval '[ -n "$(on node3 find /tmp -name large)" ]'
+    kill -TSTP "$(processes head tprun | head -n 1)"
+    sleep 6
+    [ ! -s err ]
+    kill -CONT "$job" # nsenter stops with it, and continues it
+    finish
+    cat err
+    equal "$status" 0
+    equal "$(sort out | uniq -c | xargs)" "4 524288000"
+}
+
 @test "hosts that run no task have no copy" {
     run_tprun -0 --hosts 'node[0-3]' -n 1 --stage app sh -c 'uname -n; ls -d /tmp/tprun.*'
     has_line "$output" node0
