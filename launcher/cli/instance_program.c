@@ -2,6 +2,7 @@
 #include "launcher/cli/instance_program.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,13 +123,14 @@ int instance_program_ask(const struct spec *spec, struct error *err)
 
 /* ---- beside its manager ---- */
 
-/* Not more than that: what follows is the link's. */
+/* Not more than that: what follows is the link's. `until`: INFINITY is as long as the other side is there. */
 static int read_exactly(int fd, char *bytes, size_t len, double until)
 {
     for (size_t done = 0; done < len;) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
         double left = until - clock_monotonic_seconds();
-        if (left <= 0 || (poll(&ready, 1, (int)(left * 1000) + 1) < 0 && errno != EINTR))
+        int patience = isinf(until) ? -1 : (int)(left * 1000) + 1;
+        if (left <= 0 || (poll(&ready, 1, patience) < 0 && errno != EINTR))
             return -1;
         ssize_t n = recv(fd, bytes + done, len - done, MSG_DONTWAIT);
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
@@ -138,10 +140,11 @@ static int read_exactly(int fd, char *bytes, size_t len, double until)
     return 0;
 }
 
-/* Read one frame into *bytes; *frame points into it. False: no whole frame came. */
-static bool read_frame(int fd, struct buf *bytes, struct frame *frame, struct error *err)
+/* Read one frame into *bytes within this time (s); *frame points into it. False: no whole frame came. */
+static bool read_frame(int fd, double patience, struct buf *bytes, struct frame *frame,
+                       struct error *err)
 {
-    double until = clock_monotonic_seconds() + ASK_TIME;
+    double until = clock_monotonic_seconds() + patience;
     int whole = -1;
     buf_clear(bytes);
     if (read_exactly(fd, buf_reserve(bytes, FRAME_HEADER), FRAME_HEADER, until) == 0) {
@@ -156,7 +159,8 @@ static bool read_frame(int fd, struct buf *bytes, struct frame *frame, struct er
     return whole > 0;
 }
 
-/* All of them are read, also where they cannot be kept: who sends them reads the answer then. */
+/* All of them are read, also where they cannot be kept: who sends them reads the answer then. Who is stopped at a
+ * terminal goes on later; who has ended closes the connection. */
 static struct stage_source *read_staged_files(int fd, const json_t *request, struct error *err)
 {
     struct stage_list list = {0};
@@ -171,8 +175,8 @@ static struct stage_source *read_staged_files(int fd, const json_t *request, str
     bool good = source;
     stage_list_clear(&list);
     while (left) {
-        if (!read_frame(fd, &bytes, &frame, err) || frame.type != FRAME_STAGE_DATA || !frame.len ||
-            frame.len > left) {
+        if (!read_frame(fd, INFINITY, &bytes, &frame, err) || frame.type != FRAME_STAGE_DATA ||
+            !frame.len || frame.len > left) {
             good = false;
             if (!err->text)
                 error_set(err, "the files to stage did not come whole");
@@ -194,7 +198,7 @@ static json_t *read_request(int fd, enum frame_type *type, struct error *err)
     struct buf bytes = BUF_INIT;
     struct frame frame = {0};
     json_t *value = NULL;
-    bool whole = read_frame(fd, &bytes, &frame, err);
+    bool whole = read_frame(fd, ASK_TIME, &bytes, &frame, err);
     *type = frame.type;
     if (whole && (frame.type == FRAME_PROGRAM || frame.type == FRAME_COMMAND))
         value = frame_json(&frame, err);

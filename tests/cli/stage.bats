@@ -172,6 +172,22 @@ text"
     no_copies
 }
 
+# Longer than an instance waits for a tprun that does not say what to run.
+@test "in an instance a tprun that is stopped while it sends its files goes on when it is continued" {
+    truncate -s 500M huge
+    cat >s <<-'END'
+	tprun -n 1 --stage huge sh -c 'stat -c %s $TPRUN_STAGE_DIR/huge' &
+	until [ "$(awk '/rchar/ { print $2 }' /proc/$!/io)" -gt 10000000 ]; do sleep 0.01; done
+	kill -STOP $!
+	sleep 32
+	kill -CONT $!
+	wait $!
+	END
+    chmod +x s
+    LIMIT=100 PATH=${TPRUN%/*}:$PATH run -0 --separate-stderr tpbatch ./s
+    equal "$output" 524288000
+}
+
 @test "in an instance a program that is left to itself has its files, too" {
     cat >s <<-'END'
 	id=$(tprun -d --stage data sh -c 'cat $TPRUN_STAGE_DIR/data >seen; : >done')
