@@ -21,6 +21,7 @@
 #include "launcher/process/terminal_modes.h"
 #include "launcher/protocol/instance_request.h"
 #include "launcher/protocol/remote_command_request.h"
+#include "launcher/protocol/stage_list.h"
 #include "launcher/stdio/nonblocking_writer.h"
 #include "launcher/stdio/raw_terminal.h"
 #include "launcher/stdio/stdin_reader.h"
@@ -80,6 +81,18 @@ static bool needs_other_host(void)
 
 /* ---- what is asked ---- */
 
+/* The path of an instance is one of the other host. */
+static char *remote_command_value(const struct method_given *given)
+{
+    bool relative =
+        given->option == TPCTL_INSTANCE && given->value[0] != '/' && strchr(given->value, '/');
+    char *here = relative ? getcwd(NULL, 0) : NULL;
+    char *value = here ? stage_path(given->value, here)
+                       : mem_copy_text(given->option == TPCTL_ARCHIVE ? "-" : given->value);
+    free(here);
+    return value;
+}
+
 /* The words as they were understood. The archive is written here: it goes through stdout. */
 static char **remote_command_words(const struct method_call *call)
 {
@@ -90,9 +103,10 @@ static char **remote_command_words(const struct method_call *call)
     for (size_t i = 0; i < call->ngiven; i++) {
         const struct method_given *given = &call->given[i];
         const char *name = call->program->options[given->option].name;
-        const char *value = given->option == TPCTL_ARCHIVE ? "-" : given->value;
+        char *value = remote_command_value(given);
         string_list_add(&words,
                         value ? mem_format("--%s=%s", name, value) : mem_format("--%s", name));
+        free(value);
     }
     string_list_add_copy(&words, "--");
     for (size_t i = 0; i < call->nwords; i++)

@@ -193,6 +193,22 @@ node2
     equal "$(grep -c '^not' <<<"$output")" 0
 }
 
+@test "tpctl on any node looks in the instance of a path that is relative to where it was typed" {
+    on head env TPRUN_RUNTIME_DIR=/tmp/other "$TPRUN" -d -n 1 sleep 100
+    export OTHER
+    OTHER=$(on head sh -c 'cd /tmp && echo other/*/this-machine* other/this-machine*' | tr ' ' '\n' | grep -v '\*')
+    inside s <<-'END'
+	for path in "/tmp/$OTHER" "$OTHER" "./$OTHER" "../tmp/$OTHER"; do
+	    task node2 "$TPCTL" --instance "$path" list --format=json | jq -r '.programs[].command | join(" ")'
+	done
+	END
+    run_batch -0 ./s
+    on head env TPRUN_RUNTIME_DIR=/tmp/other "$TPCTL" terminate 1
+    on head rm -r /tmp/other
+    equal "$(sort <<<"$output" | uniq -c | xargs)" "4 sleep 100"
+    equal "$stderr" ""
+}
+
 @test "tpctl on any node knows the programs of the instance, and what becomes of them" {
     inside s <<-'END'
 	id=$(tprun -d -n 1 --hosts node1 --chdir / sh -c "$SAY")
