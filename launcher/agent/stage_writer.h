@@ -8,6 +8,9 @@
 #ifndef LAUNCHER_AGENT_STAGE_WRITER_H
 #define LAUNCHER_AGENT_STAGE_WRITER_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/error.h"
 #include "launcher/protocol/stage_list.h"
 

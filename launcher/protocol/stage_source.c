@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "launcher/spec/spec.h"
 #include "launcher/spec/spec_check.h"
 
 struct stage_source {

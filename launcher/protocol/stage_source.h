@@ -11,13 +11,16 @@
 #define LAUNCHER_PROTOCOL_STAGE_SOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "launcher/protocol/stage_list.h"
-#include "launcher/spec/spec.h"
 
 #define STAGE_CHUNK (64u << 10) /* bytes that are sent with one frame */
 
+struct spec;
 struct stage_source;
 
 /* Of files of this host; without any it is empty. NULL with a sentence. */
