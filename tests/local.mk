@@ -6,7 +6,7 @@ EXTRA_DIST += tests/README.md tests/apps tests/apps.d tests/bench/nothing.c test
     tests/layers.edges tests/lib tests/matrix \
     tests/mpi4py tests/mpich tests/mpiexec tests/numa tests/openpmix tests/programs tests/setup
 # No folder that has objects in a build: they would be shipped.
-EXTRA_DIST += tests/unit/caret.h tests/unit/elf-file.h tests/unit/rankfile-cases.h tests/unit/false-tree.h tests/unit/instance-world.h tests/unit/lama-plain.h \
+EXTRA_DIST += tests/unit/caret.h tests/unit/elf-file.h tests/unit/rankfile-cases.h tests/unit/false-downlink.h tests/unit/false-tree.h tests/unit/instance-world.h tests/unit/lama-plain.h \
     tests/unit/layout-check.h tests/unit/libpmi-program.h tests/unit/libpmi-task.h \
     tests/unit/limit.h tests/unit/output-world.h tests/unit/picture-world.h \
     tests/unit/plain-machine.h tests/unit/plain-rule.h tests/unit/pmi-node.h \
@@ -76,6 +76,7 @@ check_PROGRAMS += \
     tests/unit/test-line-buffer \
     tests/unit/test-link \
     tests/unit/test-local-program \
+    tests/unit/test-local-stage \
     tests/unit/test-login-session \
     tests/unit/test-map-strings \
     tests/unit/test-memory-binding \
@@ -256,6 +257,7 @@ tests_unit_test_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_saved_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_saver_LDADD = $(UNIT_LIBS)
 tests_unit_test_local_program_LDADD = $(UNIT_LIBS)
+tests_unit_test_local_stage_LDADD = $(UNIT_LIBS)
 tests_unit_test_login_session_LDADD = $(UNIT_LIBS)
 tests_unit_test_pending_requests_LDADD = $(UNIT_LIBS)
 tests_unit_test_picture_LDADD = $(UNIT_LIBS)
