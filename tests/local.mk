@@ -116,6 +116,7 @@ check_PROGRAMS += \
     tests/unit/test-printable \
     tests/unit/test-process-set \
     tests/unit/test-program \
+    tests/unit/test-program-hooks \
     tests/unit/test-program-log \
     tests/unit/test-program-request \
     tests/unit/test-pseudo-terminal \
@@ -277,6 +278,7 @@ tests_unit_test_policy_LDADD = $(UNIT_LIBS)
 tests_unit_test_printable_LDADD = $(UNIT_LIBS)
 tests_unit_test_process_set_LDADD = $(UNIT_LIBS)
 tests_unit_test_program_LDADD = $(UNIT_LIBS)
+tests_unit_test_program_hooks_LDADD = $(UNIT_LIBS)
 tests_unit_test_program_log_LDADD = $(UNIT_LIBS)
 tests_unit_test_program_request_LDADD = $(UNIT_LIBS)
 tests_unit_test_pseudo_terminal_LDADD = $(UNIT_LIBS)
