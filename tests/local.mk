@@ -76,6 +76,7 @@ check_PROGRAMS += \
     tests/unit/test-line-buffer \
     tests/unit/test-link \
     tests/unit/test-local-program \
+    tests/unit/test-local-hooks \
     tests/unit/test-local-stage \
     tests/unit/test-login-session \
     tests/unit/test-map-strings \
@@ -258,6 +259,7 @@ tests_unit_test_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_saved_output_LDADD = $(UNIT_LIBS)
 tests_unit_test_saver_LDADD = $(UNIT_LIBS)
 tests_unit_test_local_program_LDADD = $(UNIT_LIBS)
+tests_unit_test_local_hooks_LDADD = $(UNIT_LIBS)
 tests_unit_test_local_stage_LDADD = $(UNIT_LIBS)
 tests_unit_test_login_session_LDADD = $(UNIT_LIBS)
 tests_unit_test_pending_requests_LDADD = $(UNIT_LIBS)
