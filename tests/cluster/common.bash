@@ -58,6 +58,33 @@ run_tprun() { # -STATUS ARGUMENTS...: with stderr apart
     run "$want" --separate-stderr "$CLUSTER" exec head timeout --foreground -k 5 "${LIMIT:-60}" "$TPRUN" "$@"
 }
 
+# ---- tests of tpbatch, which is a name beside tprun's here, on the hosts, too ----
+#   DIR        the test's directory, for scripts: they run on another host
+#   HEAD       what `script` writes before the commands
+
+start_tpbatch_test() {
+    start_cluster_test
+    unset TPRUN_OPTIONS
+    mkdir bin
+    ln -s "$TPRUN" bin/tpbatch
+    BATCH=$PWD/bin/tpbatch
+    export PATH=$PWD/bin:${TPRUN%/*}:$PATH
+    export PROGRAMS OPENMPI DIR=$PWD
+}
+end_tpbatch_test() {
+    [ -z "${NO_CLUSTER:-}" ] || return 0
+    "$CLUSTER" heal 3>&-
+    hosts_clean 10
+}
+script() { # NAME: the commands come on stdin
+    { printf '#!/bin/sh\n%s' "${HEAD:-}" && cat; } >"$1"
+    chmod +x "$1"
+}
+ALL_NODES=$'#TPRUN: -N 4 -n all --hosts node[0-3]\n'
+run_batch() { # -STATUS ARGUMENTS...: with stderr apart
+    run "$1" --separate-stderr "$CLUSTER" exec head timeout --foreground -k 5 "${LIMIT:-60}" "$BATCH" "${@:2}"
+}
+
 # In the background on a host (in place of `start`); sets $job, the process of this machine.
 start_on() { # HOST COMMAND...
     local host=$1

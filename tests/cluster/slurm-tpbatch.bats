@@ -18,13 +18,9 @@ setup_file() {
 }
 teardown_file() { stop_cluster; }
 setup() {
-    start_cluster_test
-    unset TPRUN_OPTIONS DISPLAY XAUTHORITY
+    start_tpbatch_test
+    unset DISPLAY XAUTHORITY
     need_cores 2
-    mkdir bin
-    ln -s "$TPRUN" bin/tpbatch
-    export PATH=$PWD/bin:${TPRUN%/*}:$PATH
-    export PROGRAMS
 }
 teardown() {
     [ -z "${NO_CLUSTER:-}" ] || return 0
@@ -32,10 +28,6 @@ teardown() {
     hosts_clean 12
 }
 
-script() { # NAME: the commands come on stdin
-    { echo '#!/bin/sh' && cat; } >"$1"
-    chmod +x "$1"
-}
 # To its end, with the job's exit status; job.out and job.err are its output.
 submit() { # OPTIONS OF sbatch... -- COMMAND
     local options=()

@@ -5,13 +5,8 @@ load common
 setup_file() { start_cluster 4; }
 teardown_file() { stop_cluster; }
 setup() {
-    start_cluster_test
-    unset TPRUN_OPTIONS
+    start_tpbatch_test
     ROUNDS=${ROUNDS:-2}
-    mkdir bin
-    ln -s "$TPRUN" bin/tpbatch
-    BATCH=$PWD/bin/tpbatch
-    export PATH=$PWD/bin:${TPRUN%/*}:$PATH DIR=$PWD
     NODES=(--hosts 'node[0-3]' -n 4 --map-by node)
     printf '#!/bin/sh\necho "$(uname -n) $(dirname "$0") $*"\n' >app
     chmod 750 app
@@ -20,8 +15,7 @@ setup() {
 }
 teardown() {
     [ -z "${NO_CLUSTER:-}" ] || return 0
-    "$CLUSTER" heal 3>&-
-    hosts_clean 10
+    end_tpbatch_test
     wait_for 4 no_copies
 }
 no_copies() { # a manager that is killed leaves its program in the ledger, to be told of
@@ -29,9 +23,6 @@ no_copies() { # a manager that is killed leaves its program in the ledger, to be
     for host in $HOSTS; do [ -z "$(on "$host" find /tmp /dev/shm -maxdepth 1 -name 'tprun.*')" ] || return 1; done
 }
 hook() { { echo '#!/bin/sh'; cat; } >"$1" && chmod +x "$1"; }
-run_batch() { # -STATUS ARGUMENTS...
-    run "$1" --separate-stderr "$CLUSTER" exec head timeout --foreground -k 5 "${LIMIT:-60}" "$BATCH" "${@:2}"
-}
 stop_count() { wait_for "$1" eval '[ "$(cat log.* 2>/dev/null | grep -c epilog)" = '"$2"' ]'; }
 
 @test "each host has a copy, in a directory of its own, and it is the program that runs" {

@@ -6,21 +6,11 @@ load common
 setup_file() { start_cluster 4; }
 teardown_file() { stop_cluster; }
 setup() {
-    start_cluster_test
-    unset TPRUN_OPTIONS
+    start_tpbatch_test
     [ "${ROUNDS:-2}" -gt 3 ] || ROUNDS=2
-    mkdir bin
-    ln -s "$TPRUN" bin/tpbatch
-    BATCH=$PWD/bin/tpbatch
-    export PATH=$PWD/bin:${TPRUN%/*}:$PATH
-    export PROGRAMS
-    export DIR=$PWD BESIDE='-N 4 -n 4' NEXT=--no-wait
+    export BESIDE='-N 4 -n 4' NEXT=--no-wait
 }
-teardown() {
-    [ -z "${NO_CLUSTER:-}" ] || return 0
-    "$CLUSTER" heal 3>&-
-    hosts_clean 10
-}
+teardown() { end_tpbatch_test; }
 
 # Two programs: "beside", where $BESIDE says, and "victim", with a task on every node. When the victim has ended, two
 # more: "next" may be anywhere, and needs a core that the victim had (at once, unless NEXT is empty); "all" needs every

@@ -5,25 +5,10 @@ load ../lib/tpctl
 setup_file() { start_cluster 4; }
 teardown_file() { stop_cluster; }
 setup() {
-    start_cluster_test
-    unset TPRUN_OPTIONS
-    mkdir bin
-    ln -s "$TPRUN" bin/tpbatch
-    BATCH=$PWD/bin/tpbatch
-    export PATH=$PWD/bin:${TPRUN%/*}:$PATH PROGRAMS
+    start_tpbatch_test
+    LIMIT=${LIMIT:-90}
 }
-teardown() {
-    [ -z "${NO_CLUSTER:-}" ] || return 0
-    "$CLUSTER" heal 3>&-
-    hosts_clean 10
-}
-script() { # NAME: the commands come on stdin
-    { echo '#!/bin/sh' && cat; } >"$1"
-    chmod +x "$1"
-}
-run_batch() { # -STATUS ARGUMENTS...
-    run "$1" --separate-stderr "$CLUSTER" exec head timeout --foreground -k 5 "${LIMIT:-90}" "$BATCH" "${@:2}"
-}
+teardown() { end_tpbatch_test; }
 
 # ---- what each level holds ----
 

@@ -6,30 +6,12 @@ load ../lib/tpctl
 setup_file() { start_cluster 4; }
 teardown_file() { stop_cluster; }
 setup() {
-    start_cluster_test
-    unset TPRUN_OPTIONS
+    start_tpbatch_test
     ROUNDS=${ROUNDS:-5}
-    mkdir bin
-    ln -s "$TPRUN" bin/tpbatch
-    BATCH=$PWD/bin/tpbatch
-    export PATH=$PWD/bin:${TPRUN%/*}:$PATH
-    export PROGRAMS OPENMPI
-    export DIR=$PWD
+    HEAD=$ALL_NODES
 }
-teardown() {
-    [ -z "${NO_CLUSTER:-}" ] || return 0
-    "$CLUSTER" heal 3>&-
-    hosts_clean 10
-}
+teardown() { end_tpbatch_test; }
 tpctl() { on head "$TPCTL" "$@"; }
-
-script() { # NAME: the commands come on stdin
-    { printf '#!/bin/sh\n#TPRUN: -N 4 -n all --hosts node[0-3]\n'; cat; } >"$1"
-    chmod +x "$1"
-}
-run_batch() { # -STATUS ARGUMENTS...
-    run "$1" --separate-stderr "$CLUSTER" exec head timeout --foreground -k 5 "${LIMIT:-60}" "$BATCH" "${@:2}"
-}
 
 @test "the script runs on the first node, and programs inside on all, without ssh and a directory in common" {
     script s <<-'END'
