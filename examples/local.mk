@@ -12,4 +12,5 @@ examples_pmi2_hello_LDADD = libpmi2.la
 
 EXTRA_DIST += examples/run examples/batch.sh examples/layout.svg examples/modulefile examples/mpi-abi.sh examples/mpi-ring.c examples/R-4-nodes.json \
     examples/R-one-machine.json examples/slurm.sh examples/pbs.sh examples/lsf.sh examples/sge.sh examples/flux.sh \
-    examples/pals.sh examples/mpijob.yaml
+    examples/pals.sh examples/mpijob.yaml \
+    examples/tpbatch/job.sh examples/tpbatch/task.sh examples/tpbatch/prolog.sh examples/tpbatch/epilog.sh

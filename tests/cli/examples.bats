@@ -1,6 +1,7 @@
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 # What examples/ shows, works.
 load ../lib/common
+load ../lib/tpctl
 setup_file() { build_programs; }
 setup() { start_test; }
 teardown() { nothing_left 4; }
@@ -51,6 +52,20 @@ teardown() { nothing_left 4; }
     TPRUN_OPTIONS='' run -0 --separate-stderr sh "$ROOT/examples/batch.sh"
     has_line "$output" "rank 1 of 2 on $(hostname)"
     equal "$(sed '1,/side by side/d' <<<"$output" | grep Cpus_allowed | sort -u | wc -l)" 2
+}
+
+@test "the script of tpbatch runs three programs side by side and twenty in sequence, between its prolog and epilog" {
+    local id said all
+    all=$(TPRUN_OPTIONS='' tprun --dry-run -n all --format=json true | jq .ntasks)
+    ln -s "$TPRUN" tpbatch
+    cd "$ROOT/examples/tpbatch"
+    run -0 --separate-stderr timeout --foreground -k 5 60 env TPRUN_OPTIONS= PATH="${TPRUN%/*}:$PATH" "$OLDPWD/tpbatch" job.sh
+    equal "$stderr" ""
+    said=$(grep "on $(uname -n), cores .*, with what $(uname -n) has prepared$" <<<"$output" | cut -d: -f1)
+    equal "$(head -n 3 <<<"$said" | sort | xargs)" "left middle right"
+    equal "$(sed 1,3d <<<"$said" | uniq -c | sed 's/^ *//')" "$(for i in $(seq 20); do echo "$all step $i"; done)"
+    id=$(tpctl list -a --format=json | jq -r '.programs[] | select(.command[-1] | endswith("job.sh")) | .id')
+    equal "$(tpctl info --format=json "$id" | jq -r '.hooks[] | .hook + ": " + .output' | xargs)" "prolog: prepared epilog: cleared up"
 }
 
 # A batch script in a job of two cores of this machine; what its program says.
