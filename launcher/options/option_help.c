@@ -77,7 +77,9 @@ char *options_help(void)
             free(left);
         }
     }
-    buf_add_text(&help, "See man tprun; "
+    buf_add_text(&help, "Many runs in one allocation: man tpbatch. "
+                        "To list, watch or end runs: man tpctl.\n"
+                        "See man tprun; "
                         "who knows mpirun, srun, flux, aprun or jsrun: man tprun-migrate.\n");
     return buf_take_text(&help);
 }
