@@ -1,6 +1,7 @@
 # shellcheck disable=SC2030,SC2031 # each test has its own environment
 # What the manual pages show, tprun and tpres do.
 load ../lib/common
+load ../lib/tpctl
 setup() { start_test; }
 teardown() { nothing_left; }
 
@@ -115,6 +116,36 @@ answer() {
     done 4< <(examples "$ROOT/man/tpctl.1" | sed -n '/^\$ tprun --detach/,/^\$ tpctl reap/p')
     compare
     equal "$count" 9
+}
+
+@test "tpctl(1) has each key that list, info and ps print as JSON" {
+    local id keeper key page count=0
+    unset TPRUN_OPTIONS
+    page=$(sed -n '/^\.Ss JSON/,/^\.Sh/p' "$ROOT/man/tpctl.1")
+    printf '#!/bin/sh\nexec "$@"\n' >host
+    printf '#!/bin/sh\necho hook\n' >hook
+    chmod +x host hook
+    tprun --bootstrap './host {agent}' --keep-agents 60s true
+    keeper=$(tpctl list --format=json | jq -r '.programs[0].id')
+    id=$(tprun -d --prolog ./hook -n all sleep 1000)
+    start "$TPRUN" -n 1 true
+    wait_for 10 eval 'tpctl list --format=json | jq -e ".programs[] | select(.waits)"'
+    wait_for 10 eval 'tpctl ps --format=json '"$id"' | jq -e ".tasks[0].pid"'
+    {
+        tpctl list --format=json
+        tpctl info --format=json "$id" | jq 'del(.R, .spec, .taskmap, .hooks)'
+        tpctl info --format=json "$id" | jq 'with_entries(.value = 0)'
+        tpctl ps --format=json "$id"
+    } | jq -r '.. | objects | keys[]' | sort -u >keys
+    tpctl terminate "$id" "$keeper"
+    finish
+    while IFS= read -r key; do
+        grep -qw -e "$key" <<<"$page" || { echo "not in the page: $key"; false; }
+        count=$((count + 1))
+    done <keys
+    [ "$count" -gt 30 ]
+    grep -qx idle_until keys
+    grep -qx hooks keys
 }
 
 # The command lines of a page that stand by themselves, whole.
