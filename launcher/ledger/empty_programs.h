@@ -4,8 +4,8 @@
  *
  *     NAME@HOST/empty/17/       spec.json: what was asked for; events: "new"
  *
- * What gives one resources or tasks takes its context to programs/17 of the instance, under the lock of byte 17
- * (instance_directory.h); from then on it is a program as any other, and this directory goes.
+ * Nothing gives one resources or tasks yet: "tpctl terminate" makes it complete, or it is removed when nothing
+ * has happened to it for 90 days.
  */
 #ifndef LAUNCHER_LEDGER_EMPTY_PROGRAMS_H
 #define LAUNCHER_LEDGER_EMPTY_PROGRAMS_H
