@@ -29,7 +29,8 @@ static inline void *array_grow(void *array, size_t count, size_t size)
 }
 
 /* The array, which may move, with space for `count` elements in all; *capacity is 0 in the
- * beginning. For arrays that are emptied and filled again, and that get several elements at once. */
+ * beginning. For arrays that are emptied and filled again, and that get several elements at
+ * once. */
 static inline void *array_reserve(void *array, size_t *capacity, size_t count, size_t size)
 {
     if (count <= *capacity)

@@ -37,8 +37,8 @@ uint32_t hash_table_find(const struct hash_table *table, uint64_t hash, hash_tab
                          const void *owner, const void *thing);
 uint32_t hash_table_find_text(const struct hash_table *table, const char *text,
                               hash_table_text *text_of, const void *owner);
-/* Forget this thing. The one with the highest number gets its number, and the caller moves it likewise; `hash` and
- * `highest` are their hashes. */
+/* Forget this thing. The one with the highest number gets its number, and the caller moves it
+ * likewise; `hash` and `highest` are their hashes. */
 void hash_table_remove(struct hash_table *table, uint32_t number, uint64_t hash, uint64_t highest);
 /* Space for `count` things, so that the table does not grow before. */
 void hash_table_reserve(struct hash_table *table, size_t count);

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The digits at the beginning of a text, which goes to `end` or, with NULL, to a NUL: how many there
- * are, and what they say. What is above `max`, which is below UINT64_MAX, is max + 1. Takes neither
- * sign nor blanks; leading zeros count as digits. */
+/* The digits at the beginning of a text, which goes to `end` or, with NULL, to a NUL: how many
+ * there are, and what they say. What is above `max`, which is below UINT64_MAX, is max + 1. Takes
+ * neither sign nor blanks; leading zeros count as digits. */
 size_t number_read(const char *text, const char *end, uint64_t max, uint64_t *value);
 
 /* The whole text, which is nothing but digits; false when it is not, or above `max`. */

@@ -1,8 +1,9 @@
 /*
  * pack - fields of a message, one after the other.
  *
- * Numbers are little endian; bytes and text have their length (u32) before them. A reader that meets
- * what cannot be is bad from then on, and gives zeros and empty texts: it is asked once, at the end.
+ * Numbers are little endian; bytes and text have their length (u32) before them. A reader that
+ * meets what cannot be is bad from then on, and gives zeros and empty texts: it is asked once, at
+ * the end.
  */
 #ifndef BASE_PACK_H
 #define BASE_PACK_H

@@ -1,6 +1,6 @@
 /*
- * xxhash64 - a checksum of 64 bits that is quicker than memory, of bytes that come in pieces. [XXH64 of
- * github.com/Cyan4973/xxHash, doc/xxhash_spec.md, with seed 0]
+ * xxhash64 - a checksum of 64 bits that is quicker than memory, of bytes that come in pieces.
+ * [XXH64 of github.com/Cyan4973/xxHash, doc/xxhash_spec.md, with seed 0]
  *
  * It finds what was damaged on its way. It is no defence against somebody who damages on purpose.
  */

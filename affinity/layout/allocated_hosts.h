@@ -1,6 +1,6 @@
 /*
- * allocated_hosts - nodes as rank files and task maps count them; options that stand against each other.
- * Private to layout/.
+ * allocated_hosts - nodes as rank files and task maps count them; options that stand against each
+ * other. Private to layout/.
  */
 #ifndef AFFINITY_LAYOUT_ALLOCATED_HOSTS_H
 #define AFFINITY_LAYOUT_ALLOCATED_HOSTS_H
@@ -31,8 +31,8 @@ uint32_t allocated_ntasks(const struct placement *placement);
 int allocated_check_ntasks(const struct placement *placement, struct error *err);
 /* And with the slots that a shape gave? */
 int allocated_check_slots(const struct layout_part *part, struct error *err);
-/* A placement took exactly these nodes (used[node of the request]): do they agree with node_count? The
- * first placement's are chosen for all from then on. */
+/* A placement took exactly these nodes (used[node of the request]): do they agree with node_count?
+ * The first placement's are chosen for all from then on. */
 int allocated_check_nodes(const struct layout_request *request, struct node_choice *choice,
                           const struct placement *placement, const bool *used, struct error *err);
 

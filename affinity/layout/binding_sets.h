@@ -1,8 +1,9 @@
 /*
- * binding_sets - the distinct processor sets of a layout in the making, numbered from 0 as they come.
- * Private to layout/.
+ * binding_sets - the distinct processor sets of a layout in the making, numbered from 0 as they
+ * come. Private to layout/.
  *
- * A set is kept as runs of rows of the topology, so that classes which differ only elsewhere share it.
+ * A set is kept as runs of rows of the topology, so that classes which differ only elsewhere share
+ * it.
  */
 #ifndef AFFINITY_LAYOUT_BINDING_SETS_H
 #define AFFINITY_LAYOUT_BINDING_SETS_H

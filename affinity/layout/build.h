@@ -1,6 +1,6 @@
 /*
- * build - a layout in the making: what the steps of layout_make() share. Each table has a header of its
- * own. Private to layout/.
+ * build - a layout in the making: what the steps of layout_make() share. Each table has a header of
+ * its own. Private to layout/.
  *
  * Until the last step a task's node is an index into the request's nodes and its place a row of
  * its class; tasks that are bound together, or not at all, have no binding yet (NO_BINDING).
@@ -37,13 +37,13 @@ const struct node_class *layout_build_class(const struct layout_build *build, ui
 /* That of the placement that a task is of. */
 const struct policy *layout_build_policy(const struct layout_build *build,
                                          const struct layout_task *task);
-/* The i-th run of rows that a placed task occupies: what it is bound to where that is cores or threads,
- * else its place. False behind the last. */
+/* The i-th run of rows that a placed task occupies: what it is bound to where that is cores or
+ * threads, else its place. False behind the last. */
 bool layout_build_occupied(const struct layout_build *build, const struct layout_task *task,
                            uint32_t i, struct rows *rows);
 
-/* The tasks of a placement, behind those before, with their parts and no GPUs; node, binding and place
- * are the caller's to fill in. */
+/* The tasks of a placement, behind those before, with their parts and no GPUs; node, binding and
+ * place are the caller's to fill in. */
 struct layout_task *layout_build_add_tasks(struct layout_build *build,
                                            const struct placement *placement);
 

@@ -1,5 +1,6 @@
 /*
- * gpu_locality - how near GPUs are: rows of a node class next to each GPU, by level. Private to layout/.
+ * gpu_locality - how near GPUs are: rows of a node class next to each GPU, by level. Private to
+ * layout/.
  */
 #ifndef AFFINITY_LAYOUT_GPU_LOCALITY_H
 #define AFFINITY_LAYOUT_GPU_LOCALITY_H

@@ -1,6 +1,6 @@
 /*
- * gpu_sets - the distinct GPU sets of a layout in the making, numbered from 0 as they come, and the GPUs
- * that its tasks claim on each node. Private to layout/.
+ * gpu_sets - the distinct GPU sets of a layout in the making, numbered from 0 as they come, and the
+ * GPUs that its tasks claim on each node. Private to layout/.
  */
 #ifndef AFFINITY_LAYOUT_GPU_SETS_H
 #define AFFINITY_LAYOUT_GPU_SETS_H

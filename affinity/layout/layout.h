@@ -28,8 +28,8 @@
 /* What of a layout is shown: a set. */
 enum { LAYOUT_SHOW_ALLOC = 1, LAYOUT_SHOW_TOPO = 2, LAYOUT_SHOW_MAP = 4, LAYOUT_SHOW_BIND = 8 };
 
-/* One node that may be used; everything borrowed for the length of the call and by the layout. Of an
- * allocated core, threads that topo does not allow do not exist. */
+/* One node that may be used; everything borrowed for the length of the call and by the layout. Of
+ * an allocated core, threads that topo does not allow do not exist. */
 struct layout_node {
     const char *host;
     uint32_t target; /* its rank in R */
@@ -112,9 +112,9 @@ void layout_free(struct layout *layout);
 /* Check the policy strings of a part without any hardware: 0, or -1 with a sentence. */
 int layout_check_part(const struct layout_part *part, struct error *err);
 
-/* The JSON object of `--dry-run --format=json`, its key "R" being `r` (borrowed; left out for NULL).
- * Nodes are named from the request. The text goes to put() in pieces of some 256 KiB, since that of
- * very many tasks is large. */
+/* The JSON object of `--dry-run --format=json`, its key "R" being `r` (borrowed; left out for
+ * NULL). Nodes are named from the request. The text goes to put() in pieces of some 256 KiB, since
+ * that of very many tasks is large. */
 void layout_print_json(const struct layout *layout, const struct layout_request *request,
                        const json_t *r, void (*put)(void *arg, const char *text), void *arg);
 

@@ -3,9 +3,10 @@
  *
  * Nodes with the same topo and equal cores are of one class, so that work and memory grow with the
  * number of classes. A row here is a hardware thread of an allocated core, and allowed; rows[]
- * leads back to the topo's table. Every level has an object for every row: one that is absent coincides with its neighbour
- * (b, N, s with the node, a cache with the next smaller one, the core with the thread). Numbers of
- * objects are dense and never fall along the rows. Levels with the same objects share one array.
+ * leads back to the topo's table. Every level has an object for every row: one that is absent
+ * coincides with its neighbour (b, N, s with the node, a cache with the next smaller one, the core
+ * with the thread). Numbers of objects are dense and never fall along the rows. Levels with the
+ * same objects share one array.
  */
 #ifndef AFFINITY_LAYOUT_NODE_CLASS_H
 #define AFFINITY_LAYOUT_NODE_CLASS_H
@@ -36,8 +37,8 @@ struct node_class {
     struct idset *busy; /* logical cores that earlier tasks occupy; may be NULL */
 };
 
-/* What of a node counts when GPUs are given out; nodes that differ in it are of two classes. NULL is
- * an empty set. */
+/* What of a node counts when GPUs are given out; nodes that differ in it are of two classes. NULL
+ * is an empty set. */
 struct node_class_gpus {
     const struct idset *gpus, *busy;
 };

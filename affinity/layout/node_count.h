@@ -1,6 +1,6 @@
 /*
- * node_count - the nodes that tasks may go to, and with -N: which nodes these are, and how many tasks each
- * gets. Private to layout/.
+ * node_count - the nodes that tasks may go to, and with -N: which nodes these are, and how many
+ * tasks each gets. Private to layout/.
  */
 #ifndef AFFINITY_LAYOUT_NODE_COUNT_H
 #define AFFINITY_LAYOUT_NODE_COUNT_H
@@ -23,8 +23,8 @@ struct node_choice {
 /* All of nnodes nodes that are in `only`; NULL: all. */
 void node_choice_all(struct node_choice *choice, uint32_t nnodes, const struct idset *only);
 
-/* -N with a number of tasks: choose the first -N nodes that have room for an even share of them. 0, or
- * -1 with a sentence. */
+/* -N with a number of tasks: choose the first -N nodes that have room for an even share of them. 0,
+ * or -1 with a sentence. */
 int node_count_choose(struct layout_build *build, struct passes *passes,
                       const struct placement *placement, struct error *err);
 /* -N where as many tasks as fit are to come: choose the first -N nodes with room for one task. */

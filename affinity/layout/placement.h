@@ -1,6 +1,6 @@
 /*
- * placement - parts that are placed as if they were one program, and their numbers of tasks. Private to
- * layout/.
+ * placement - parts that are placed as if they were one program, and their numbers of tasks.
+ * Private to layout/.
  */
 #ifndef AFFINITY_LAYOUT_PLACEMENT_H
 #define AFFINITY_LAYOUT_PLACEMENT_H

@@ -1,6 +1,6 @@
 /*
- * slots - -c N: the machine cut into slots of N cores; without it a unit is a hardware thread. Private to
- * layout/.
+ * slots - -c N: the machine cut into slots of N cores; without it a unit is a hardware thread.
+ * Private to layout/.
  */
 #ifndef AFFINITY_LAYOUT_SLOTS_H
 #define AFFINITY_LAYOUT_SLOTS_H

@@ -1,6 +1,6 @@
 /*
- * used_nodes - the last step of a layout: ids of the nodes that are used, local ranks, claims, the task
- * map. Private to layout/.
+ * used_nodes - the last step of a layout: ids of the nodes that are used, local ranks, claims, the
+ * task map. Private to layout/.
  */
 #ifndef AFFINITY_LAYOUT_USED_NODES_H
 #define AFFINITY_LAYOUT_USED_NODES_H

@@ -1,5 +1,6 @@
 /*
- * cells - who is on which hardware thread of a node, and what a legend explains. Private to picture/.
+ * cells - who is on which hardware thread of a node, and what a legend explains. Private to
+ * picture/.
  */
 #ifndef AFFINITY_PICTURE_CELLS_H
 #define AFFINITY_PICTURE_CELLS_H

@@ -1,7 +1,7 @@
 /*
- * node_groups - a layout as it is drawn: its parts, the ranks of each node, and nodes that look alike folded
- * into one look. A node is drawn as the hardware threads of its table, each with what is there (struct
- * cell), inside the objects that divide it. Private to picture/.
+ * node_groups - a layout as it is drawn: its parts, the ranks of each node, and nodes that look
+ * alike folded into one look. A node is drawn as the hardware threads of its table, each with what
+ * is there (struct cell), inside the objects that divide it. Private to picture/.
  */
 #ifndef AFFINITY_PICTURE_NODE_GROUPS_H
 #define AFFINITY_PICTURE_NODE_GROUPS_H

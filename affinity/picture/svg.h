@@ -9,8 +9,8 @@
 
 #include "affinity/layout/layout.h"
 
-/* The document: at most 2 MB, whatever the size of the run; more than a few nodes of equal layout are
- * folded, and what is too much to be seen is listed or counted. Caller frees. */
+/* The document: at most 2 MB, whatever the size of the run; more than a few nodes of equal layout
+ * are folded, and what is too much to be seen is listed or counted. Caller frees. */
 char *picture_svg(const struct layout *layout, const struct layout_request *request);
 
 #endif

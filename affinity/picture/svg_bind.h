@@ -1,6 +1,6 @@
 /*
- * svg_bind - an outline around what ranks are bound to, where they are not bound to it alone. Private to
- * picture/.
+ * svg_bind - an outline around what ranks are bound to, where they are not bound to it alone.
+ * Private to picture/.
  */
 #ifndef AFFINITY_PICTURE_SVG_BIND_H
 #define AFFINITY_PICTURE_SVG_BIND_H

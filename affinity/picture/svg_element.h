@@ -1,9 +1,10 @@
 /*
  * svg_element - shapes and text as SVG elements, in whole pixels.
  *
- * Text is made printable (base/printable.h), which is what XML can hold, and escaped. Widths are estimates for the usual sans-serif fonts, on the wide side: no font is known
- * here. The colours (Okabe and Ito, 2008) can be told apart by the colour-blind, and neighbours in
- * their order also in grey print; text in them is black or white, whichever is seen better.
+ * Text is made printable (base/printable.h), which is what XML can hold, and escaped. Widths are
+ * estimates for the usual sans-serif fonts, on the wide side: no font is known here. The colours
+ * (Okabe and Ito, 2008) can be told apart by the colour-blind, and neighbours in their order also
+ * in grey print; text in them is black or white, whichever is seen better.
  */
 #ifndef AFFINITY_PICTURE_SVG_ELEMENT_H
 #define AFFINITY_PICTURE_SVG_ELEMENT_H

@@ -1,8 +1,8 @@
 /*
  * svg_machine - a node as nested boxes, with its GPUs. Private to picture/.
  *
- * GPUs are chips in a row below what a box holds, with the ranks that have them; the smallest box has
- * them that has all the cores beside them.
+ * GPUs are chips in a row below what a box holds, with the ranks that have them; the smallest box
+ * has them that has all the cores beside them.
  */
 #ifndef AFFINITY_PICTURE_SVG_MACHINE_H
 #define AFFINITY_PICTURE_SVG_MACHINE_H

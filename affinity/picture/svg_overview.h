@@ -12,8 +12,8 @@
 struct size strip_draw(struct buf *out, const struct drawing *drawing, uint32_t y);
 bool has_strip(const struct drawing *drawing);
 
-/* The colour of a look among others; where there are several parts, of the one that all its ranks are of.
- * Grey where there is no such part, and for looks too many to be drawn. */
+/* The colour of a look among others; where there are several parts, of the one that all its ranks
+ * are of. Grey where there is no such part, and for looks too many to be drawn. */
 uint32_t look_colour(const struct drawing *drawing, uint32_t look);
 
 #endif

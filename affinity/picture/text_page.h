@@ -1,6 +1,6 @@
 /*
- * text_page - what the sections of the text picture share: wrapped text, a machine as brackets. Private to
- * picture/.
+ * text_page - what the sections of the text picture share: wrapped text, a machine as brackets.
+ * Private to picture/.
  */
 #ifndef AFFINITY_PICTURE_TEXT_PAGE_H
 #define AFFINITY_PICTURE_TEXT_PAGE_H
@@ -14,8 +14,8 @@ void draw_others(struct buf *out, const struct drawing *drawing, const struct no
 /* The looks beyond PICTURE_MAX_LOOKS, counted. */
 void draw_rest(struct buf *out, const struct drawing *drawing);
 
-/* Text broken before PICTURE_WIDTH at the blanks behind commas and semicolons; the first line begins
- * `indent` columns in, those that go on two more. */
+/* Text broken before PICTURE_WIDTH at the blanks behind commas and semicolons; the first line
+ * begins `indent` columns in, those that go on two more. */
 void draw_wrapped(struct buf *out, const char *text, uint32_t indent);
 
 /* One machine as brackets, an entry a core. */

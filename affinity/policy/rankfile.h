@@ -6,7 +6,8 @@
  *     1 node2 8-9,24             # RANK HOST CPUS: OS indexes of processors (RFC 22)
  *
  * Ranks come in any order, each once, from 0 without gaps. Here text becomes a table; what the
- * numbers mean on a machine is rankfile_cpus.h's to know. The lists are checked for form, and kept as text.
+ * numbers mean on a machine is rankfile_cpus.h's to know. The lists are checked for form, and kept
+ * as text.
  */
 #ifndef AFFINITY_POLICY_RANKFILE_H
 #define AFFINITY_POLICY_RANKFILE_H
@@ -51,8 +52,8 @@ void rankfile_free(struct rankfile *file); /* NULL is fine */
 
 /* node[i]: which of hosts[], the nodes that were allocated, the file's host i is: the one of that
  * name, the only one whose name is the same up to the first dot, where one of both has none, or for
- * +nX the one at X. RANKFILE_NO_NODE where there is none; that is an error, with a sentence, for the
- * hosts of the first `nranks` ranks. */
+ * +nX the one at X. RANKFILE_NO_NODE where there is none; that is an error, with a sentence, for
+ * the hosts of the first `nranks` ranks. */
 int rankfile_find_nodes(const struct rankfile *file, uint32_t nranks, const char *const *hosts,
                         uint32_t nhosts, uint32_t *node, struct error *err);
 /* The number in "+n3"; RANKFILE_NO_NODE for a name. */

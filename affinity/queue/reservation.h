@@ -1,15 +1,17 @@
 /*
- * reservation - what a program that waits keeps free, so that later ones may start before it and do not delay
- * it (backfill).
+ * reservation - what a program that waits keeps free, so that later ones may start before it and do
+ * not delay it (backfill).
  *
- * The rule: a program may start before an earlier one that waits if it takes nothing that the earlier one
- * keeps (`kept`), or if it ends before the earlier one can start (`start`).
+ * The rule: a program may start before an earlier one that waits if it takes nothing that the
+ * earlier one keeps (`kept`), or if it ends before the earlier one can start (`start`).
  *
- * The earliest start is the moment from which on the waiting program fits, where all that is held is free at its
- * known end, and what has no known end is free already: it may be at any moment. What it does not keep is free
- * now, and of no use to it: whatever ends first, it starts at the same moment without it.
+ * The earliest start is the moment from which on the waiting program fits, where all that is held
+ * is free at its known end, and what has no known end is free already: it may be at any moment.
+ * What it does not keep is free now, and of no use to it: whatever ends first, it starts at the
+ * same moment without it.
  *
- * Times are seconds of one clock. Source: EASY backfilling (Lifka, The ANL/IBM SP Scheduling System, 1995).
+ * Times are seconds of one clock. Source: EASY backfilling (Lifka, The ANL/IBM SP Scheduling
+ * System, 1995).
  */
 #ifndef AFFINITY_QUEUE_RESERVATION_H
 #define AFFINITY_QUEUE_RESERVATION_H
@@ -34,8 +36,8 @@ struct reservation_question {
     uint64_t now;
     const struct rset *scope; /* all that the program could use */
     bool is_first; /* no other program that waits is before it; else it keeps all of its scope */
-    /* What it would take were all of its scope free but `taken` (NULL: nothing is taken); the caller frees it. NULL:
-     * it does not fit. */
+    /* What it would take were all of its scope free but `taken` (NULL: nothing is taken); the
+     * caller frees it. NULL: it does not fit. */
     struct rset *(*fit)(void *owner, const struct rset *taken);
     void *owner;
 };

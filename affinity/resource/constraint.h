@@ -4,9 +4,9 @@
  *     {"and": [{"properties": ["ssd", "^slow"]}, {"not": [{"hostlist": ["node[0-3]"]}]}]}
  *     ssd and not slow and not host:node[0-3]     the syntax of RFC 35, for --requires
  *
- * Terms of the text: host:LIST (hostlist:), rank:IDS (ranks:), property:NAME or the name alone; ^NAME
- * is a property that is not there. Joined by blanks, and, &, &&; or, |, ||; negated by not, or
- * by - in front of a term; parentheses; quotes around what has special characters.
+ * Terms of the text: host:LIST (hostlist:), rank:IDS (ranks:), property:NAME or the name alone;
+ * ^NAME is a property that is not there. Joined by blanks, and, &, &&; or, |, ||; negated by not,
+ * or by - in front of a term; parentheses; quotes around what has special characters.
  *
  * Limits: CONSTRAINT_MAX_TEXT bytes of text, CONSTRAINT_MAX_DEPTH levels, CONSTRAINT_MAX_HOSTS
  * hosts in all.

@@ -110,9 +110,9 @@ struct rset *rset_intersect_hosts(const struct rset *set, const struct rset *oth
                                   struct error *err);
 
 /* All of `set` and all of `more`, where they hold nothing in common. A host that both have is one
- * node, with the rank that it has in `set`. The other hosts of `more` keep their ranks where none of
- * these is taken; else they come behind the last rank of `set`, in order. Properties are those of
- * either; it is valid while both are.
+ * node, with the rank that it has in `set`. The other hosts of `more` keep their ranks where none
+ * of these is taken; else they come behind the last rank of `set`, in order. Properties are those
+ * of either; it is valid while both are.
  *
  * ranks[i] (caller frees) becomes the rank of the i-th node of `more`. What is under `scheduling`
  * goes by ranks, and is left out. NULL with a sentence: what both hold of which host, or times

@@ -1,5 +1,6 @@
 /*
- * scheduling - the sub-node topology that an R may carry (RFC 49, key `scheduling`, writer TreePool).
+ * scheduling - the sub-node topology that an R may carry (RFC 49, key `scheduling`, writer
+ * TreePool).
  *
  *     "scheduling": {"writer": "TreePool",
  *                    "children": [{"ranks": "0-15", "topo": {"socket": [{"numa": [...]}, ...]}}]}

@@ -14,8 +14,8 @@
  * lowest rank. What another writer than TreePool put under `scheduling` is refused, since its ranks
  * are its own matter: 0, or -1 with a sentence. */
 
-/* The `scheduling` of `set` into `to`, whose nodes are the same under new ranks: ranks[i] is that of
- * the i-th node of `set`. */
+/* The `scheduling` of `set` into `to`, whose nodes are the same under new ranks: ranks[i] is that
+ * of the i-th node of `set`. */
 int scheduling_renumber(struct rset *to, const struct rset *set, const uint32_t *ranks,
                         struct error *err);
 

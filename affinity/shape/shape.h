@@ -50,7 +50,8 @@ struct shape *shape_decode(const char *text, struct error *err);
 struct shape *shape_from_json(const json_t *resources, struct error *err);
 void shape_free(struct shape *shape); /* NULL is fine */
 
-/* The sentence about a vertex, with "shape: " in front and a caret where there is text. Returns -1. */
+/* The sentence about a vertex, with "shape: " in front and a caret where there is text. Returns
+ * -1. */
 int shape_refuse(const struct shape *shape, const struct shape_vertex *vertex, struct error *err,
                  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

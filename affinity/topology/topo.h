@@ -83,9 +83,10 @@ struct topo {
 
 struct hwloc_topology;
 
-/* Sets in the environment what only that can tell hwloc. For a process that has threads later, before
- * the first of them: it may call what reads the environment. It reads XML with hwloc's own parser then.
- * Without this, what loads a topology changes the environment for a moment, and is for one thread. */
+/* Sets in the environment what only that can tell hwloc. For a process that has threads later,
+ * before the first of them: it may call what reads the environment. It reads XML with hwloc's own
+ * parser then. Without this, what loads a topology changes the environment for a moment, and is for
+ * one thread. */
 void topo_prepare(void);
 /* This machine. Allowed = what sched_getaffinity(2) and the cgroup leave. */
 struct topo *topo_load_local(struct error *err);
@@ -94,9 +95,9 @@ struct topo *topo_load_both(struct hwloc_topology **machine, struct error *err);
 /* That alone. NULL with a sentence. */
 struct hwloc_topology *topo_load_machine(struct error *err);
 void topo_free_machine(struct hwloc_topology *machine); /* NULL is fine */
-/* This machine with its I/O devices as an hwloc XML export of format 2, which every hwloc from 2.0 on
- * reads: for programs that need not discover it themselves then. What hwloc's plug-ins would add is left
- * out. In any thread, after topo_prepare(). Caller frees; NULL with a sentence. */
+/* This machine with its I/O devices as an hwloc XML export of format 2, which every hwloc from 2.0
+ * on reads: for programs that need not discover it themselves then. What hwloc's plug-ins would add
+ * is left out. In any thread, after topo_prepare(). Caller frees; NULL with a sentence. */
 char *topo_export_local(struct error *err);
 /* An hwloc synthetic description ("package:2 numa:4 core:4 pu:2") or an XML export. */
 struct topo *topo_load_synthetic(const char *description, struct error *err);

@@ -15,8 +15,8 @@ struct hwloc_topology;
  * allowed is seen. */
 struct hwloc_obj *numa_domain_of_thread(struct hwloc_obj *pu);
 
-/* The topology's columns `memory` and `gib`. Nodes that have none do not count, unless no thread's node says
- * how much it has. */
+/* The topology's columns `memory` and `gib`. Nodes that have none do not count, unless no thread's
+ * node says how much it has. */
 void numa_fill_memory(struct topo *topo, struct hwloc_topology *machine);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * domain_counts - what is left in every domain of one node, as counts; how many of a need a domain can
- * hold. Private to treepool/.
+ * domain_counts - what is left in every domain of one node, as counts; how many of a need a domain
+ * can hold. Private to treepool/.
  *
  * Shares are taken and given back in the order of a stack.
  */
@@ -30,7 +30,8 @@ struct domain_counts;
 /* The demand is borrowed until domain_counts_free(). */
 struct domain_counts *domain_counts_new(const struct treepool_ask *ask);
 void domain_counts_free(struct domain_counts *counts);
-/* What a node of this class has free, and nothing taken; the class is borrowed until the next one. */
+/* What a node of this class has free, and nothing taken; the class is borrowed until the next
+ * one. */
 void domain_counts_load(struct domain_counts *counts, const struct treepool_class *class);
 
 /* Take what a share says, or false and nothing is changed. */
@@ -47,7 +48,8 @@ void domain_counts_undo(struct domain_counts *counts, size_t ntaken);
 uint32_t domain_counts_room(struct domain_counts *counts, const struct treepool_need *need,
                             uint32_t domain);
 
-/* The trial of trial->domain, if it was made before with the same taken within `stop`; else false. */
+/* The trial of trial->domain, if it was made before with the same taken within `stop`; else
+ * false. */
 bool domain_counts_recall(struct domain_counts *counts, uint32_t depth, uint32_t stop,
                           struct treepool_trial *trial);
 void domain_counts_remember(struct domain_counts *counts, uint32_t depth, uint32_t stop,

@@ -19,7 +19,8 @@ struct treepool_piece { /* what is counted: a slot, or an outermost `within` wit
     uint32_t seats_end, shares_end; /* of these and all pieces before */
 };
 
-/* What a node of a class would hold: slots and their shares, in pieces that are taken from the first on. */
+/* What a node of a class would hold: slots and their shares, in pieces that are taken from the
+ * first on. */
 struct treepool_plan {
     struct treepool_piece *pieces;
     struct treepool_seat *seats;

@@ -28,15 +28,16 @@ struct agent_config {
     struct scratch *scratch;
     struct scratch
         *instance; /* that of the instance's agent, where the program is in one; else NULL */
-    /* Of an instance's agent: be the agent of a program in it, in a forked process; the exit status. Static. */
+    /* Of an instance's agent: be the agent of a program in it, in a forked process; the exit
+     * status. Static. */
     int (*run_another)(struct agent_config *config, struct error *err);
 };
 
 #define AGENT_LEFT 3 /* exit status: some processes could not be ended, and that was reported */
 
-/* Runs to the end; returns the exit status of the process, with a sentence where the agent could not
- * connect to its parent. The process has no other thread and no default loop yet; descriptors above 9
- * other than those given are closed. */
+/* Runs to the end; returns the exit status of the process, with a sentence where the agent could
+ * not connect to its parent. The process has no other thread and no default loop yet; descriptors
+ * above 9 other than those given are closed. */
 int agent_run(const struct agent_config *config, struct error *err);
 
 /* An agent of this host was killed: what it wrote down for other runs is cleared away, once none of

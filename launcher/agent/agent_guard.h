@@ -1,6 +1,6 @@
 /*
- * agent_guard - an agent with a process beside it that outlives it: should the agent itself be killed, that one ends what it
- * leaves behind.
+ * agent_guard - an agent with a process beside it that outlives it: should the agent itself be
+ * killed, that one ends what it leaves behind.
  */
 #ifndef LAUNCHER_AGENT_AGENT_GUARD_H
 #define LAUNCHER_AGENT_AGENT_GUARD_H
@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "launcher/agent/agent.h"
 
-/* Runs to the end of both, in this process and a forked one: the exit status. In the agent, which alone has an
- * error, *err is its sentence. The config's guard is set here. */
+/* Runs to the end of both, in this process and a forked one: the exit status. In the agent, which
+ * alone has an error, *err is its sentence. The config's guard is set here. */
 int agent_guard_run(struct agent_config *config, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * cpu_quota - processor time that a cgroup around this agent grants. Tasks that have more cores than that are
- * stopped again and again, and nothing else says why they are slow.
+ * cpu_quota - processor time that a cgroup around this agent grants. Tasks that have more cores
+ * than that are stopped again and again, and nothing else says why they are slow.
  */
 #ifndef LAUNCHER_AGENT_CPU_QUOTA_H
 #define LAUNCHER_AGENT_CPU_QUOTA_H
@@ -11,7 +11,8 @@
 #include "launcher/agent/uplink.h"
 #include "launcher/protocol/launch.h"
 
-/* Add the cores that tasks of this launch may use here. `unbound`: they were mapped without a binding. */
+/* Add the cores that tasks of this launch may use here. `unbound`: they were mapped without a
+ * binding. */
 void cpu_quota_add_cores(struct idset **all, const struct launch *launch, const struct topo *topo,
                          bool unbound);
 /* A note where tasks have more cores than the quota, in cores, says; true: there was one. */

@@ -1,9 +1,9 @@
 /*
  * downlink - the agents below this one: started as the welcome says, fed with frames, watched.
  *
- * It knows which of their nodes are there, and reports upwards itself what becomes of them: hosts that were not
- * reached, hosts that were lost, words of theirs. Frames from below that are not for this agent are passed
- * on upwards. Where nothing is below, all functions do nothing.
+ * It knows which of their nodes are there, and reports upwards itself what becomes of them: hosts
+ * that were not reached, hosts that were lost, words of theirs. Frames from below that are not for
+ * this agent are passed on upwards. Where nothing is below, all functions do nothing.
  */
 #ifndef LAUNCHER_AGENT_DOWNLINK_H
 #define LAUNCHER_AGENT_DOWNLINK_H
@@ -46,12 +46,13 @@ void downlink_send_nodes(struct downlink *downlink, const struct idset *nodes,
 /* Whether all of them take bulk now. */
 bool downlink_has_room(const struct downlink *downlink, const struct idset *nodes);
 void downlink_relay_room(struct downlink *downlink); /* there is room above again */
-/* Processes right below this one that are no tasks: of the commands that lead to those agents, and one more;
- * borrowed. */
+/* Processes right below this one that are no tasks: of the commands that lead to those agents, and
+ * one more; borrowed. */
 void downlink_add_pid(struct downlink *downlink, pid_t pid);
 const pid_t *downlink_pids(struct downlink *downlink, size_t *count);
 
-/* The parent is lost, so nobody wants them any more: closes the links. Nodes below count as gone. */
+/* The parent is lost, so nobody wants them any more: closes the links. Nodes below count as
+ * gone. */
 void downlink_end(struct downlink *downlink, double patience);
 /* Nobody is left, after downlink_end(). */
 bool downlink_is_empty(const struct downlink *downlink);

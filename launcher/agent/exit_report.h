@@ -1,6 +1,6 @@
 /*
- * exit_report - what a task group of this node reports upwards: prepared, started, bad ends at once, and with the
- * last word how every task ended, merged with what agents below said in theirs.
+ * exit_report - what a task group of this node reports upwards: prepared, started, bad ends at
+ * once, and with the last word how every task ended, merged with what agents below said in theirs.
  *
  * Nothing is sent once the uplink is lost. Ranks are ranks of the program. The messages are those
  * of launcher/protocol/task_report.h.
@@ -38,7 +38,8 @@ void exit_report_add_rank(struct exit_report *report, int status, bool killed_by
 void exit_report_add_usage(struct exit_report *report, int status, bool killed_by_tprun,
                            const struct task_usage *usage);
 void exit_report_add_silent(struct exit_report *report, uint32_t rank);
-/* The last word of an agent below. Returns the nodes that it is of, NULL where it does not say; caller frees. */
+/* The last word of an agent below. Returns the nodes that it is of, NULL where it does not say;
+ * caller frees. */
 struct idset *exit_report_merge(struct exit_report *report, const struct frame *frame);
 /* The last word, of this node and of the nodes below that take part. */
 void exit_report_done(struct exit_report *report, const struct idset *below);

@@ -1,6 +1,7 @@
 /*
- * group_fence - a task group's collective over its nodes: what each node enters goes up, the whole comes down to all
- * (pmi-server/exchange). PMI-1 and PMI-2 barriers and PMIx fences all go through it.
+ * group_fence - a task group's collective over its nodes: what each node enters goes up, the whole
+ * comes down to all (pmi-server/exchange). PMI-1 and PMI-2 barriers and PMIx fences all go through
+ * it.
  */
 #ifndef LAUNCHER_AGENT_GROUP_FENCE_H
 #define LAUNCHER_AGENT_GROUP_FENCE_H
@@ -35,7 +36,8 @@ void group_fence_enter(struct group_fence *fence, uint64_t id, uint32_t nnodes, 
 void group_fence_up(struct group_fence *fence, const struct frame *frame);
 void group_fence_down(struct group_fence *fence, const struct frame *frame);
 
-/* Other nodes have to know that this rank of the group enters none from this number on: FRAME_MISSING. */
+/* Other nodes have to know that this rank of the group enters none from this number on:
+ * FRAME_MISSING. */
 void group_fence_report_missing(struct group_fence *fence, uint32_t rank, uint64_t from,
                                 uint16_t flags);
 

@@ -1,6 +1,6 @@
 /*
- * group_services - what the tasks of a group are served with on this node: PMI-1 and PMI-2, openpmix, the
- * fence over its nodes, spawns and names. It owns these four, and is what they call.
+ * group_services - what the tasks of a group are served with on this node: PMI-1 and PMI-2,
+ * openpmix, the fence over its nodes, spawns and names. It owns these four, and is what they call.
  */
 #ifndef LAUNCHER_AGENT_GROUP_SERVICES_H
 #define LAUNCHER_AGENT_GROUP_SERVICES_H
@@ -30,7 +30,8 @@ struct group_services *group_services_new(const struct group_services_config *co
 /* Its tasks' sockets are closed already; with `retained` the PMIx job may be kept there. */
 void group_services_free(struct group_services *serves, struct group_pmix_job **retained);
 
-/* Serve PMI of these kinds (enum spec_pmi); -1 with a sentence where openpmix is needed, and cannot be had. */
+/* Serve PMI of these kinds (enum spec_pmi); -1 with a sentence where openpmix is needed, and cannot
+ * be had. */
 int group_services_open(struct group_services *serves, unsigned offered, bool needs_pmix,
                         struct error *err);
 

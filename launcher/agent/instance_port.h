@@ -1,9 +1,11 @@
 /*
- * instance_port - an instance's agent as those see it that run in the instance on this node: a tprun connects here, and
- * reaches the instance's manager; that one asks for agents of programs, each a process of its own.
+ * instance_port - an instance's agent as those see it that run in the instance on this node: a
+ * tprun connects here, and reaches the instance's manager; that one asks for agents of programs,
+ * each a process of its own.
  *
- * The socket is abstract (unix(7)): it is no file, and is gone with the agent. Its name is a random word that the
- * instance's tasks alone are told; who connects has to have this user's uid, and sees that the agent has it, too.
+ * The socket is abstract (unix(7)): it is no file, and is gone with the agent. Its name is a random
+ * word that the instance's tasks alone are told; who connects has to have this user's uid, and sees
+ * that the agent has it, too.
  */
 #ifndef LAUNCHER_AGENT_INSTANCE_PORT_H
 #define LAUNCHER_AGENT_INSTANCE_PORT_H
@@ -37,7 +39,8 @@ void instance_port_free(struct instance_port *port); /* NULL is fine */
 
 /* A FRAME_CHANNEL or FRAME_CHANNEL_CREDIT for this node. NULL is fine. */
 void instance_port_frame(struct instance_port *port, const struct frame *frame);
-/* The instance is over: nobody comes in any more, and all that runs in it here sees its link close. NULL is fine. */
+/* The instance is over: nobody comes in any more, and all that runs in it here sees its link close.
+ * NULL is fine. */
 void instance_port_shut(struct instance_port *port);
 
 #endif

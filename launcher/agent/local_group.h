@@ -1,9 +1,11 @@
 /*
- * local_group - a task group on this node: tasks that are started together, and what they are served with.
+ * local_group - a task group on this node: tasks that are started together, and what they are
+ * served with.
  *
- * A group is known from its launch on, and takes part in the tree even where no task of it is here: frames for
- * the nodes below that take part go through it. Its phase only rises. It is over when its tasks here have ended
- * and their output is sent; it is done when that is so on all nodes below, too, and was reported.
+ * A group is known from its launch on, and takes part in the tree even where no task of it is here:
+ * frames for the nodes below that take part go through it. Its phase only rises. It is over when
+ * its tasks here have ended and their output is sent; it is done when that is so on all nodes
+ * below, too, and was reported.
  */
 #ifndef LAUNCHER_AGENT_LOCAL_GROUP_H
 #define LAUNCHER_AGENT_LOCAL_GROUP_H
@@ -34,8 +36,9 @@ struct local_group_ops {
     void (*post)(void *owner, const struct frame *frame);          /* see group_pmix_job_config */
 };
 
-/* The group of this FRAME_LAUNCH, which is passed on to the nodes below that take part. `older`: tasks of
- * earlier groups here. A launch that is malformed gives a group that was refused, and reports that. */
+/* The group of this FRAME_LAUNCH, which is passed on to the nodes below that take part. `older`:
+ * tasks of earlier groups here. A launch that is malformed gives a group that was refused, and
+ * reports that. */
 struct local_group *local_group_new(const struct local_services *services,
                                     const struct frame *frame, uint32_t older,
                                     const struct local_group_ops *ops, void *owner);
@@ -67,7 +70,8 @@ size_t local_group_starting(const struct local_group *group, pid_t *pids); /* [T
 void local_group_settle_start(struct local_group *group, pid_t pid);
 /* It has ended with this status. True: it was a task of this group. */
 bool local_group_reaped(struct local_group *group, pid_t pid, int status);
-/* SIGKILL to its tasks, at once: it could not be started as a whole. Not to what they left behind. */
+/* SIGKILL to its tasks, at once: it could not be started as a whole. Not to what they left
+ * behind. */
 void local_group_kill(struct local_group *group);
 /* A signal came that is for its tasks; those that are not started hear it when they are. */
 void local_group_owe_signal(struct local_group *group, int number);

@@ -1,10 +1,10 @@
 /*
- * local_input - stdin of a program's tasks, on its way to this node and those below: who gets it, and when more may
- * come.
+ * local_input - stdin of a program's tasks, on its way to this node and those below: who gets it,
+ * and when more may come.
  *
- * At first it is for all tasks that read. A choice (input_choice.h) says who gets what comes behind it; those of
- * them that read no more are reported, once. What is taken is given back as credit when no task that it is for is
- * far behind. `first` is the first group, NULL once it is gone.
+ * At first it is for all tasks that read. A choice (input_choice.h) says who gets what comes behind
+ * it; those of them that read no more are reported, once. What is taken is given back as credit
+ * when no task that it is for is far behind. `first` is the first group, NULL once it is gone.
  */
 #ifndef LAUNCHER_AGENT_LOCAL_INPUT_H
 #define LAUNCHER_AGENT_LOCAL_INPUT_H

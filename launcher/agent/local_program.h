@@ -1,6 +1,7 @@
 /*
- * local_program - a program on this node: its task groups, stdin, the end of all its tasks, their cgroup, the PMIx
- * host. It takes frames and gives frames; what else it needs of the agent is lent to it.
+ * local_program - a program on this node: its task groups, stdin, the end of all its tasks, their
+ * cgroup, the PMIx host. It takes frames and gives frames; what else it needs of the agent is lent
+ * to it.
  */
 #ifndef LAUNCHER_AGENT_LOCAL_PROGRAM_H
 #define LAUNCHER_AGENT_LOCAL_PROGRAM_H
@@ -36,7 +37,8 @@ void local_program_free(struct local_program *program); /* NULL is fine */
 /* PMIx is likely to be wanted: its host starts meanwhile. */
 void local_program_expect_pmix(struct local_program *program);
 
-/* A frame from above, and one from below; the latter returns false where it is not for this node. */
+/* A frame from above, and one from below; the latter returns false where it is not for this
+ * node. */
 void local_program_from_above(struct local_program *program, const struct frame *frame);
 bool local_program_from_below(struct local_program *program, const struct frame *frame);
 void local_program_nodes_gone(struct local_program *program, const struct idset *nodes);
@@ -49,8 +51,8 @@ void local_program_reaped(struct local_program *program, pid_t pid, int status);
 void local_program_turn(struct local_program *program);
 
 bool local_program_is_over(const struct local_program *program); /* no group is left */
-/* No group is left, and nothing more comes. False while PMIx tools have to be waited for, which takes at most
- * so many seconds. */
+/* No group is left, and nothing more comes. False while PMIx tools have to be waited for, which
+ * takes at most so many seconds. */
 bool local_program_end(struct local_program *program);
 double local_program_tools_patience(const struct local_program *program);
 /* Some processes could not be ended, and that was reported. */

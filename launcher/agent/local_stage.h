@@ -1,12 +1,13 @@
 /*
- * local_stage - the files that are staged on this node: taken from the parent, passed on to the nodes below, written,
- * checked; and where tasks find them.
+ * local_stage - the files that are staged on this node: taken from the parent, passed on to the
+ * nodes below, written, checked; and where tasks find them.
  *
- * They are in the directory stage of the program's scratch directory, and end with it (scratch_directory.h): however
- * the agent ends. A program in an instance has those of the instance, too. Where it stages files itself, its
- * directory has links to them.
+ * They are in the directory stage of the program's scratch directory, and end with it
+ * (scratch_directory.h): however the agent ends. A program in an instance has those of the
+ * instance, too. Where it stages files itself, its directory has links to them.
  *
- * Frames are passed on before they are written, and given back as credit when all below have room for more.
+ * Frames are passed on before they are written, and given back as credit when all below have room
+ * for more.
  */
 #ifndef LAUNCHER_AGENT_LOCAL_STAGE_H
 #define LAUNCHER_AGENT_LOCAL_STAGE_H
@@ -30,7 +31,8 @@ struct local_stage *local_stage_new(const struct local_stage_config *config);
 void local_stage_free(struct local_stage *stage); /* NULL is fine */
 /* FRAME_STAGE, FRAME_STAGE_DATA, FRAME_STAGE_END. */
 void local_stage_take(struct local_stage *stage, const struct frame *frame);
-/* Give the parent back its credit, if all links below have room. Call it when a link below has sent something. */
+/* Give the parent back its credit, if all links below have room. Call it when a link below has sent
+ * something. */
 void local_stage_settle(struct local_stage *stage);
 /* What tasks find; borrowed, and good until the next frame. */
 const struct stage_place *local_stage_place(const struct local_stage *stage);

@@ -1,6 +1,6 @@
 /*
- * local_task - one task on this node, from its start to its end: what it is sent, its last words, whether its
- * end was a bad one, and who hears of it.
+ * local_task - one task on this node, from its start to its end: what it is sent, its last words,
+ * whether its end was a bad one, and who hears of it.
  *
  * Its group owns it, and counts the tasks that run; a task knows its group only by what they share.
  */
@@ -58,8 +58,8 @@ uint32_t local_task_rank(const struct local_task *task);
 /* The tasks are to end: their group, or all of the program here. */
 bool local_tasks_are_ending(const struct local_tasks *shared);
 
-/* It runs with this process and these descriptors, which are taken; its socket is one of `pmi`. What the
- * others heard while it started it hears now. */
+/* It runs with this process and these descriptors, which are taken; its socket is one of `pmi`.
+ * What the others heard while it started it hears now. */
 void local_task_started(struct local_task *task, pid_t pid, const struct task_pipes *pipes,
                         struct pmi_sockets *pmi);
 /* What a task of the program wants done to it, if it runs and is meant. */

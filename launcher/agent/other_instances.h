@@ -8,10 +8,10 @@
  *
  *     tprun UID REGISTER FAMILY PID PROCESSORS
  *
- * The sockets are bound and nothing else: nobody can connect or send to them, and the kernel removes
- * them with the agent. REGISTER is the device and inode of the register's directory. FAMILY is the
- * outermost instance: runs in a run are no strangers to it. PROCESSORS is an idset, cut into as many
- * sockets as it takes.
+ * The sockets are bound and nothing else: nobody can connect or send to them, and the kernel
+ * removes them with the agent. REGISTER is the device and inode of the register's directory. FAMILY
+ * is the outermost instance: runs in a run are no strangers to it. PROCESSORS is an idset, cut into
+ * as many sockets as it takes.
  */
 #ifndef LAUNCHER_AGENT_OTHER_INSTANCES_H
 #define LAUNCHER_AGENT_OTHER_INSTANCES_H

@@ -1,5 +1,6 @@
 /*
- * pmi_socket - PMI-1 and PMI-2 for the tasks of a group on this node: one server, and a socket for each task.
+ * pmi_socket - PMI-1 and PMI-2 for the tasks of a group on this node: one server, and a socket for
+ * each task.
  *
  * Ranks are ranks of the group.
  */

@@ -1,8 +1,8 @@
 /*
  * pmix_host - the host of openpmix on this node: begun, run in the agent's loop, ended.
  *
- * It is made for the first group whose programs may speak PMIx, or before that, where this is likely: it starts in
- * a thread then. What it asks for a job goes to the job (pmix_job.h).
+ * It is made for the first group whose programs may speak PMIx, or before that, where this is
+ * likely: it starts in a thread then. What it asks for a job goes to the job (pmix_job.h).
  */
 #ifndef LAUNCHER_AGENT_PMIX_HOST_H
 #define LAUNCHER_AGENT_PMIX_HOST_H
@@ -38,8 +38,8 @@ struct agent_pmix_host_config { /* all borrowed, but for the machine */
 struct agent_pmix_host *pmix_host_new(const struct agent_pmix_host_config *config);
 /* Its jobs are freed before; removes the scratch directory. NULL is fine. */
 void pmix_host_free(struct agent_pmix_host *host);
-/* No group is left, and nothing more comes for tools. False while tools have to be waited for, which takes at
- * most so many seconds. */
+/* No group is left, and nothing more comes for tools. False while tools have to be waited for,
+ * which takes at most so many seconds. */
 bool pmix_host_end(struct agent_pmix_host *host);
 double pmix_host_tools_patience(const struct agent_pmix_host *host);
 /* Before the jobs that are left are freed: tools that are connected go. */
@@ -61,7 +61,8 @@ void pmix_host_run(struct agent_pmix_host *host); /* nothing where it is not ope
 struct scratch *pmix_host_scratch(const struct agent_pmix_host *host);
 struct topology_file *pmix_host_topology_file(const struct agent_pmix_host *host);
 
-/* The program's service said something to it. -1 with a sentence: it is malformed. Nothing where it is not open. */
+/* The program's service said something to it. -1 with a sentence: it is malformed. Nothing where it
+ * is not open. */
 int pmix_host_on_service(struct agent_pmix_host *host, const struct frame *frame,
                          struct error *err);
 void pmix_host_settle_input(struct agent_pmix_host *host); /* tasks may have read something */

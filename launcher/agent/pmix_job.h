@@ -1,9 +1,10 @@
 /*
- * pmix_job - the PMIx job of a task group on this node: a namespace of openpmix's host, with its tasks.
+ * pmix_job - the PMIx job of a task group on this node: a namespace of openpmix's host, with its
+ * tasks.
  *
- * It exists from when the group is known, and holds what comes for the job until it is open; where no PMIx is
- * offered to the group it is never opened, and every function does nothing then. It may be kept after the
- * group's tasks ended here: those of other nodes may still ask for what they put.
+ * It exists from when the group is known, and holds what comes for the job until it is open; where
+ * no PMIx is offered to the group it is never opened, and every function does nothing then. It may
+ * be kept after the group's tasks ended here: those of other nodes may still ask for what they put.
  *
  * Tasks are named by local rank; `rank` is of the group.
  */
@@ -59,10 +60,11 @@ struct group_pmix_job_config { /* all borrowed */
 
 struct group_pmix_job *pmix_job_new(const struct group_pmix_job_config *config);
 void pmix_job_free(struct group_pmix_job *job); /* NULL is fine */
-/* Open it where PMIx is in `offered` (a set of enum spec_pmi), or tools are wanted. 0, or -1 with a sentence. */
+/* Open it where PMIx is in `offered` (a set of enum spec_pmi), or tools are wanted. 0, or -1 with a
+ * sentence. */
 int pmix_job_open(struct group_pmix_job *job, unsigned offered, struct error *err);
-/* The group has ended here, and will be freed. Takes the job: it is put in front of `retained` if others may ask,
- * while there are few, or freed. */
+/* The group has ended here, and will be freed. Takes the job: it is put in front of `retained` if
+ * others may ask, while there are few, or freed. */
 void pmix_job_retain(struct group_pmix_job **retained, struct group_pmix_job *job);
 struct group_pmix_job *pmix_job_find_retained(struct group_pmix_job *retained, uint32_t group);
 void pmix_job_free_retained(struct group_pmix_job **retained);

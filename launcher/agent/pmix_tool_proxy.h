@@ -34,8 +34,8 @@ struct tool_proxy_config {
 
 /* All in config is borrowed during the call but loop, host and arg. NULL with a sentence. */
 struct tools *tool_proxy_new(const struct tool_proxy_config *config, struct error *err);
-/* Nothing more comes for tools: none is let in any more. Those that are in get all that openpmix has
- * for them, and then the end of their connection. True once all have closed theirs, or
+/* Nothing more comes for tools: none is let in any more. Those that are in get all that openpmix
+ * has for them, and then the end of their connection. True once all have closed theirs, or
  * TOOL_END_PATIENCE after the first call; to be called in each turn of the loop until then. */
 bool tool_proxy_end(struct tools *tools);
 void tool_proxy_free(struct tools *tools);

@@ -1,6 +1,6 @@
 /*
- * spawn_and_names - what tasks of a group ask of their program, by PMI or PMIx: tasks to spawn, names to publish
- * and look up, who is dead. Requests go up to the manager, the answers come down.
+ * spawn_and_names - what tasks of a group ask of their program, by PMI or PMIx: tasks to spawn,
+ * names to publish and look up, who is dead. Requests go up to the manager, the answers come down.
  */
 #ifndef LAUNCHER_AGENT_SPAWN_AND_NAMES_H
 #define LAUNCHER_AGENT_SPAWN_AND_NAMES_H

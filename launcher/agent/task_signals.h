@@ -1,8 +1,9 @@
 /*
- * task_signals - signals for the tasks of this node and all that they forked, once for each process.
+ * task_signals - signals for the tasks of this node and all that they forked, once for each
+ * process.
  *
- * Agents below and the commands that lead to them get none. Nobody hears SIGTERM twice because tprun wants an end
- * for two reasons.
+ * Agents below and the commands that lead to them get none. Nobody hears SIGTERM twice because
+ * tprun wants an end for two reasons.
  */
 #ifndef LAUNCHER_AGENT_TASK_SIGNALS_H
 #define LAUNCHER_AGENT_TASK_SIGNALS_H
@@ -31,12 +32,14 @@ void task_signals_terminate(
 void task_signals_kill(struct task_signals *signals);
 /* To one task, with what it forked into its process group; pid 0: it has none. */
 void task_signals_send(struct task_signals *signals, pid_t task, int number);
-/* To these tasks, each with its process group, as their user wants it: also to who heard it before. */
+/* To these tasks, each with its process group, as their user wants it: also to who heard it
+ * before. */
 void task_signals_send_tasks(struct task_signals *signals, const pid_t *tasks, size_t count,
                              int number);
 /* All that they would be sent to, added to the set. */
 void task_signals_list(const struct task_signals *signals, struct process_set *set);
-/* The same: its terminal is gone, which it hears by SIGHUP. It is not told to end by SIGTERM as well. */
+/* The same: its terminal is gone, which it hears by SIGHUP. It is not told to end by SIGTERM as
+ * well. */
 void task_signals_hang_up(struct task_signals *signals, pid_t task);
 void task_signals_kill_groups(struct task_signals *signals, const pid_t *tasks, size_t count);
 /* Who is there, by pid and name; caller frees. */

@@ -1,6 +1,6 @@
 /*
- * task_stdin - bytes for a task that reads stdin. They wait here until the task takes them; the owner asks how
- * much waits before it takes more from above.
+ * task_stdin - bytes for a task that reads stdin. They wait here until the task takes them; the
+ * owner asks how much waits before it takes more from above.
  */
 #ifndef LAUNCHER_AGENT_TASK_STDIN_H
 #define LAUNCHER_AGENT_TASK_STDIN_H

@@ -1,9 +1,10 @@
 /*
- * task_terminal - the terminal of a task, from the side of who sits before it: its size, and the end of what is typed.
- * The bytes are those of task_stdin and task_output.
+ * task_terminal - the terminal of a task, from the side of who sits before it: its size, and the
+ * end of what is typed. The bytes are those of task_stdin and task_output.
  *
- * Who has nothing more to type types the end of file (Ctrl-D, whatever key that is there): once all that was typed before
- * is read, and again each time that is read, as a file or a pipe has no end after its end.
+ * Who has nothing more to type types the end of file (Ctrl-D, whatever key that is there): once all
+ * that was typed before is read, and again each time that is read, as a file or a pipe has no end
+ * after its end.
  */
 #ifndef LAUNCHER_AGENT_TASK_TERMINAL_H
 #define LAUNCHER_AGENT_TASK_TERMINAL_H

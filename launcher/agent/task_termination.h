@@ -1,8 +1,9 @@
 /*
- * task_termination - all tasks of this node ended: TERM, grace, KILL; and the proof that nothing is left.
+ * task_termination - all tasks of this node ended: TERM, grace, KILL; and the proof that nothing is
+ * left.
  *
- * What a task left running is ended in the same way, as leftovers, once no task is left. What outlives SIGKILL is
- * named to the manager after some rounds, and not waited for.
+ * What a task left running is ended in the same way, as leftovers, once no task is left. What
+ * outlives SIGKILL is named to the manager after some rounds, and not waited for.
  */
 #ifndef LAUNCHER_AGENT_TASK_TERMINATION_H
 #define LAUNCHER_AGENT_TASK_TERMINATION_H

@@ -1,8 +1,9 @@
 /*
  * uplink - the agent's link to its parent: frames, notes for people, credit.
  *
- * Once it is lost nothing is sent any more, and every function but uplink_is_lost() and uplink_free() does
- * nothing. It is lost when the parent closes it, when the parent is silent for too long, or by uplink_lose().
+ * Once it is lost nothing is sent any more, and every function but uplink_is_lost() and
+ * uplink_free() does nothing. It is lost when the parent closes it, when the parent is silent for
+ * too long, or by uplink_lose().
  */
 #ifndef LAUNCHER_AGENT_UPLINK_H
 #define LAUNCHER_AGENT_UPLINK_H

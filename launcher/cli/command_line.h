@@ -29,7 +29,8 @@ struct command_part {
 struct command {
     struct command_part *parts; /* at least one */
     size_t nparts;
-    int action; /* what an option with OPTION_STOPS asks for, as soon as one is met, else OPTIONS_RUN */
+    int action; /* what an option with OPTION_STOPS asks for, as soon as one is met, else
+                   OPTIONS_RUN */
 };
 
 /* words[] ends at a NULL. `typed`: the command line itself; else defaults, which are

@@ -1,9 +1,10 @@
 /*
- * method - the command line of a program that has methods: PROGRAM METHOD [OPTION...] [WORD...]. Options may
- * also stand before the method.
+ * method - the command line of a program that has methods: PROGRAM METHOD [OPTION...] [WORD...].
+ * Options may also stand before the method.
  *
- * A program is a table of methods and a table of options. method_main() is its main(): it sorts the command line
- * into options and operands, has the method run, prints its sentence, and knows --help and --version.
+ * A program is a table of methods and a table of options. method_main() is its main(): it sorts the
+ * command line into options and operands, has the method run, prints its sentence, and knows --help
+ * and --version.
  */
 #ifndef LAUNCHER_COMMAND_METHOD_H
 #define LAUNCHER_COMMAND_METHOD_H
@@ -42,8 +43,8 @@ struct method {
     const char *help;   /* more lines; or NULL */
     size_t least, most; /* operands */
     const struct method_offer *offers;
-    /* 0; -1 with a sentence: exit status 1, or 2 for one of kind ERROR_USAGE; or another exit status, with a
-     * sentence or without. */
+    /* 0; -1 with a sentence: exit status 1, or 2 for one of kind ERROR_USAGE; or another exit
+     * status, with a sentence or without. */
     int (*run)(struct method_call *call, struct error *err);
 };
 
@@ -77,8 +78,9 @@ const char *method_next(const struct method_call *call, int option, size_t *at);
 
 /* ---- for method_main() and tests ---- */
 
-/* words[] ends at a NULL; the first that is no option names one of the methods. 0, or -1 with a sentence of kind
- * ERROR_USAGE. With --help the rest is not looked at. method_call_clear() either way. */
+/* words[] ends at a NULL; the first that is no option names one of the methods. 0, or -1 with a
+ * sentence of kind ERROR_USAGE. With --help the rest is not looked at. method_call_clear() either
+ * way. */
 int method_scan(const struct method_program *program, char *const *words, struct method_call *call,
                 struct error *err);
 void method_call_clear(struct method_call *call);

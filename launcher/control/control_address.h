@@ -1,5 +1,6 @@
 /*
- * control_address - where a program's control socket is, for those who bind it and those who connect.
+ * control_address - where a program's control socket is, for those who bind it and those who
+ * connect.
  */
 #ifndef LAUNCHER_CONTROL_CONTROL_ADDRESS_H
 #define LAUNCHER_CONTROL_CONTROL_ADDRESS_H

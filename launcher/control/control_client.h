@@ -1,6 +1,6 @@
 /*
- * control_client - a command's side of a program's control socket: it connects, asks, and waits for the answer, each
- * within a time. For processes without a loop.
+ * control_client - a command's side of a program's control socket: it connects, asks, and waits for
+ * the answer, each within a time. For processes without a loop.
  */
 #ifndef LAUNCHER_CONTROL_CONTROL_CLIENT_H
 #define LAUNCHER_CONTROL_CONTROL_CLIENT_H
@@ -20,14 +20,14 @@ enum control_outcome {
     CONTROL_FOREIGN, /* another user listens there: a sentence */
 };
 
-/* Ask the manager of the program whose directory this is. A program that has just begun does not listen yet: while
- * there is no socket and lives() says that the program is there, it is waited for. The answer is the
- * caller's to clear in any case. */
+/* Ask the manager of the program whose directory this is. A program that has just begun does not
+ * listen yet: while there is no socket and lives() says that the program is there, it is waited
+ * for. The answer is the caller's to clear in any case. */
 enum control_outcome control_ask(int dir, const struct control_request *request, double patience,
                                  bool (*lives)(void *arg), void *arg, struct control_answer *answer,
                                  struct error *err);
-/* The same of a request after which one stays: *kept is the connection where the answer is good, which the caller
- * closes, else -1. */
+/* The same of a request after which one stays: *kept is the connection where the answer is good,
+ * which the caller closes, else -1. */
 enum control_outcome control_ask_and_stay(int dir, const struct control_request *request,
                                           double patience, bool (*lives)(void *arg), void *arg,
                                           struct control_answer *answer, int *kept,

@@ -32,14 +32,15 @@ char **env_scrub(char *const *environment);
  * Caller frees. */
 char *env_screen_machine(char *const *environment);
 
-/* A copy for a command that starts agents. Each variable of an X server is noted there a second time, so
- * that an agent knows whether it has its own or was only passed this one. Caller frees with
- * string_list_free(). */
+/* A copy for a command that starts agents. Each variable of an X server is noted there a second
+ * time, so that an agent knows whether it has its own or was only passed this one. Caller frees
+ * with string_list_free(). */
 char **env_for_agents(char *const *environment);
 
-/* A copy of a list with these rules applied in order. Where this is not the machine that the variables of
- * an X server are for (NULL: they are for all), those that this process was started with take their
- * place (Slurm's --x11 gives an agent such), or none. Caller frees with string_list_free(). */
+/* A copy of a list with these rules applied in order. Where this is not the machine that the
+ * variables of an X server are for (NULL: they are for all), those that this process was started
+ * with take their place (Slurm's --x11 gives an agent such), or none. Caller frees with
+ * string_list_free(). */
 char **env_apply(char *const *environment, const char *screen_machine, const struct env *rules,
                  size_t nrules);
 

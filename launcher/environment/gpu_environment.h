@@ -34,8 +34,8 @@ bool gpu_environment_says(const char *entry);
 struct idset *gpu_environment_allowed(const struct topo *topo, const struct idset *gpus,
                                       char *const *environment, struct error *err);
 
-/* The same of all GPUs, where this process is of a step of Slurm that has GPUs of this node: Slurm then sets the
- * variables for it. NULL with no sentence where it is not. */
+/* The same of all GPUs, where this process is of a step of Slurm that has GPUs of this node: Slurm
+ * then sets the variables for it. NULL with no sentence where it is not. */
 struct idset *gpu_environment_of_step(const struct topo *topo, char *const *environment,
                                       struct error *err);
 

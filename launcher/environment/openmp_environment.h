@@ -1,5 +1,6 @@
 /*
- * openmp_environment - the environment variables by which an OpenMP runtime is told which cores a task has.
+ * openmp_environment - the environment variables by which an OpenMP runtime is told which cores a
+ * task has.
  *
  *     OMP_NUM_THREADS   how many cores its slot has
  *     OMP_PLACES        these cores, a place each, by OS index: {0,4},{1,5}
@@ -28,8 +29,9 @@
 #define OPENMP_ENVIRONMENT_MAX 2           /* entries of a list */
 #define OPENMP_ENVIRONMENT_MAX_PLACES 8192 /* bytes */
 
-/* What a task with a slot of so many cores, bound to these processors (OS indexes; NULL: not bound), has
- * set beside what it inherits: a NULL-terminated list of NAME=VALUE; caller frees with string_list_free(). */
+/* What a task with a slot of so many cores, bound to these processors (OS indexes; NULL: not
+ * bound), has set beside what it inherits: a NULL-terminated list of NAME=VALUE; caller frees with
+ * string_list_free(). */
 char **openmp_environment_make(const struct topo *topo, const struct idset *cpus, uint32_t cores,
                                char *const *environment);
 

@@ -1,6 +1,6 @@
 /*
- * pmi_environment - the environment variables that tasks need to make use of the PMI they are offered,
- * beside those that lead to its server.
+ * pmi_environment - the environment variables that tasks need to make use of the PMI they are
+ * offered, beside those that lead to its server.
  *
  *     MPIR_CVAR_PMI_VERSION=1
  *         beside PMIx (2 where PMI-1 is not offered): MPICH 5 refuses to start where it finds both,
@@ -46,9 +46,9 @@ enum spec_pmi {
 #define PMI_ENVIRONMENT_MAX 12 /* entries of a list */
 
 /* What tasks that are offered this set of enum spec_pmi have set beside what they inherit: a
- * NULL-terminated list of NAME=VALUE; caller frees with string_list_free(). `memory` is the directory
- * for memory that they share, NULL: there is none; `kinds` of memory that are asked for, or NULL;
- * `crowded` as launch_is_crowded(). */
+ * NULL-terminated list of NAME=VALUE; caller frees with string_list_free(). `memory` is the
+ * directory for memory that they share, NULL: there is none; `kinds` of memory that are asked for,
+ * or NULL; `crowded` as launch_is_crowded(). */
 char **pmi_environment_make(unsigned offered, char *const *environment, const char *memory,
                             const char *kinds, bool crowded);
 

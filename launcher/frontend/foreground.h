@@ -1,6 +1,6 @@
 /*
- * foreground - the process at the terminal, as the front end in the background sees it: it is told of the start and the
- * end, gives orders, and may go at any time.
+ * foreground - the process at the terminal, as the front end in the background sees it: it is told
+ * of the start and the end, gives orders, and may go at any time.
  */
 #ifndef LAUNCHER_FRONTEND_FOREGROUND_H
 #define LAUNCHER_FRONTEND_FOREGROUND_H

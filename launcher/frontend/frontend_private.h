@@ -1,8 +1,8 @@
 /*
- * frontend_private - a front end and its roles. Private to frontend.c and its parts: what the manager is told
- * (frontend_orders.c), what is shown (frontend_view.c), what signals mean (frontend_signals.c), the two roles that
- * are no more than that (frontend_background.c, frontend_saved.c), and the way from one role to another
- * (frontend_detach.c).
+ * frontend_private - a front end and its roles. Private to frontend.c and its parts: what the
+ * manager is told (frontend_orders.c), what is shown (frontend_view.c), what signals mean
+ * (frontend_signals.c), the two roles that are no more than that (frontend_background.c,
+ * frontend_saved.c), and the way from one role to another (frontend_detach.c).
  */
 #ifndef LAUNCHER_FRONTEND_FRONTEND_PRIVATE_H
 #define LAUNCHER_FRONTEND_FRONTEND_PRIVATE_H
@@ -121,8 +121,8 @@ void frontend_take_in_background(struct frontend *front, const struct frame *fra
 
 /* This run shows tasks, and they can do without it. */
 bool frontend_can_detach(const struct frontend *front);
-/* Ask the manager to save output. Once it does a fork of this process goes on in the background, and this one ends; or a
- * sentence says why not. */
+/* Ask the manager to save output. Once it does a fork of this process goes on in the background,
+ * and this one ends; or a sentence says why not. */
 void frontend_detach(struct frontend *front);
 /* Frames of the manager in between. */
 void frontend_take_detaching(struct frontend *front, const struct frame *frame);

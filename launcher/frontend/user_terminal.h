@@ -1,8 +1,9 @@
 /*
- * user_terminal - the user's terminal while rank 0 has one of its own (--pty): raw mode, keys for tprun, size.
+ * user_terminal - the user's terminal while rank 0 has one of its own (--pty): raw mode, keys for
+ * tprun, size.
  *
- * Its functions do nothing in a run without --pty. Raw mode is left alone unless stdin, which is typed on the task's
- * terminal, is a terminal.
+ * Its functions do nothing in a run without --pty. Raw mode is left alone unless stdin, which is
+ * typed on the task's terminal, is a terminal.
  */
 #ifndef LAUNCHER_FRONTEND_USER_TERMINAL_H
 #define LAUNCHER_FRONTEND_USER_TERMINAL_H
@@ -39,7 +40,8 @@ void user_terminal_init(struct user_terminal *terminal, const struct spec *spec,
                         struct output *output);
 /* There are tasks now. */
 void user_terminal_start(struct user_terminal *terminal);
-/* What was read from stdin. False: it is not this one's. Last in its caller: it may end the program. */
+/* What was read from stdin. False: it is not this one's. Last in its caller: it may end the
+ * program. */
 bool user_terminal_read(struct user_terminal *terminal, const void *bytes, size_t len);
 /* stdin has ended. True: the terminal is gone, and the program was told. */
 bool user_terminal_ended(struct user_terminal *terminal);

@@ -1,10 +1,10 @@
 /*
  * allocation_queue - the wait for resources that others hold, in order of arrival.
  *
- * What cannot be placed now waits: the owner is told to try again when something may have become free,
- * and calls allocation_queue_wait() again where it was not enough. The ledger keeps the order, and what each that
- * waits keeps from later ones (launcher/ledger/claim_queue.h), which is found by trials of the owner's plan; --wait
- * limits the time.
+ * What cannot be placed now waits: the owner is told to try again when something may have become
+ * free, and calls allocation_queue_wait() again where it was not enough. The ledger keeps the
+ * order, and what each that waits keeps from later ones (launcher/ledger/claim_queue.h), which is
+ * found by trials of the owner's plan; --wait limits the time.
  */
 #ifndef LAUNCHER_INSTANCE_ALLOCATION_QUEUE_H
 #define LAUNCHER_INSTANCE_ALLOCATION_QUEUE_H
@@ -21,8 +21,8 @@ struct allocation_queue_ops {     /* `owner` is what allocation_queue_new() was 
     void (*say)(void *owner, const char *text);            /* with -v: what it waits for */
     void (*note)(void *owner, const char *text);           /* the same after a while */
     void (*waits)(void *owner, const char *what);          /* "4 cores on node0" */
-    /* What would be claimed were this held and nothing else (NULL: nothing); the queue frees it. NULL with the reason
-     * why not; *known is false where that cannot be told. */
+    /* What would be claimed were this held and nothing else (NULL: nothing); the queue frees it.
+     * NULL with the reason why not; *known is false where that cannot be told. */
     struct rset *(*fit)(void *owner, const struct rset *held, bool *known, struct error *err);
 };
 
@@ -34,13 +34,14 @@ struct allocation_queue *allocation_queue_new(struct ev_loop *loop, const struct
                                               const struct allocation_queue_ops *ops, void *owner);
 void allocation_queue_free(struct allocation_queue *queue); /* NULL is fine */
 
-/* It cannot be placed for the reason in err. 0: it waits. -1 with a sentence: it does not, being told
- * so, or because it could never be placed. */
+/* It cannot be placed for the reason in err. 0: it waits. -1 with a sentence: it does not, being
+ * told so, or because it could never be placed. */
 int allocation_queue_wait(struct allocation_queue *queue, struct error *err);
 void allocation_queue_leave(struct allocation_queue *queue); /* also where it does not wait */
 bool allocation_queue_waits(const struct allocation_queue *queue);
-/* "4 cores on node0: program 17 (./app, since 12:03) holds cores 0-3 of node0; 2 programs are before this one;
- * --overlap shares them"; caller frees. NULL where it does not wait, or without a queue. */
+/* "4 cores on node0: program 17 (./app, since 12:03) holds cores 0-3 of node0; 2 programs are
+ * before this one; --overlap shares them"; caller frees. NULL where it does not wait, or without a
+ * queue. */
 char *allocation_queue_describe(struct allocation_queue *queue);
 
 #endif

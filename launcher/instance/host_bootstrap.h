@@ -2,8 +2,9 @@
  * host_bootstrap - how the hosts of a run are reached: what --bootstrap stands for in this run.
  *
  * In a job of Slurm, srun starts the agents of the job's nodes; in one of another batch system, its
- * own command, where that is installed and knows the hosts. Other hosts are reached by ssh, with the
- * arguments that the MPI Operator gives. A method that was named is used, and for this machine, too.
+ * own command, where that is installed and knows the hosts. Other hosts are reached by ssh, with
+ * the arguments that the MPI Operator gives. A method that was named is used, and for this machine,
+ * too.
  */
 #ifndef LAUNCHER_INSTANCE_HOST_BOOTSTRAP_H
 #define LAUNCHER_INSTANCE_HOST_BOOTSTRAP_H
@@ -30,14 +31,15 @@ struct host_bootstrap *host_bootstrap_new(const struct spec *spec, const char *a
                                           const struct host_bootstrap_ops *ops, void *owner);
 void host_bootstrap_free(struct host_bootstrap *bootstrap); /* NULL is fine */
 
-/* Before any host is chosen. `name`: of the sockets of an instance's agents; NULL: the program is no instance. `broker`:
- * where it asks the instance that it runs in for agents; 0: it runs in none. */
+/* Before any host is chosen. `name`: of the sockets of an instance's agents; NULL: the program is
+ * no instance. `broker`: where it asks the instance that it runs in for agents; 0: it runs in
+ * none. */
 void host_bootstrap_use_instance(struct host_bootstrap *bootstrap, const char *name, int broker);
 /* The command, as it is known so far: for the tree. */
 const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *bootstrap);
 
-/* Before any host is chosen: look for the job of Slurm. -1 with a sentence where Slurm was named and
- * there is none. */
+/* Before any host is chosen: look for the job of Slurm. -1 with a sentence where Slurm was named
+ * and there is none. */
 int host_bootstrap_find_job(struct host_bootstrap *bootstrap, struct error *err);
 /* Choose the command for these hosts, which are to be started. -1 with a sentence where a batch
  * system was named that is not there. */

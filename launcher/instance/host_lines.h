@@ -1,8 +1,8 @@
 /*
  * host_lines - lines about hosts, "HOST: TEXT": hosts of one text share a line, as a hostlist.
  *
- * Texts are the same, too, where each names its own host at the same place. A line stands where its first host was
- * added. Memory and time are linear in what is added.
+ * Texts are the same, too, where each names its own host at the same place. A line stands where its
+ * first host was added. Memory and time are linear in what is added.
  */
 #ifndef LAUNCHER_INSTANCE_HOST_LINES_H
 #define LAUNCHER_INSTANCE_HOST_LINES_H

@@ -1,8 +1,9 @@
 /*
- * host_table - the hosts of a run: how far the agent of each is, what hardware it has, why it failed.
+ * host_table - the hosts of a run: how far the agent of each is, what hardware it has, why it
+ * failed.
  *
- * A host is known by its number: its place in the list of nodes, its node in the tree of agents, and
- * its position for rank files and task maps. Numbers never change.
+ * A host is known by its number: its place in the list of nodes, its node in the tree of agents,
+ * and its position for rank files and task maps. Numbers never change.
  *
  * Hosts with the same hardware share one topology, so that it can be compared by pointer. Another
  * name of a machine that is up already is a duplicate, which is used for nothing.
@@ -61,16 +62,17 @@ void host_starting(struct host_table *hosts, uint32_t number);
 /* It is up with this topology, of which a reference is taken, and has no agent. */
 void host_known(struct host_table *hosts, uint32_t number, struct topo *topo);
 /* Its agent says what hardware it has (taken), and which machine it is (text; NULL: it does not).
- * False where that is up under another name: then it is a duplicate of that host. One that was lost has the hardware
- * of before: host_is_changed(). */
+ * False where that is up under another name: then it is a duplicate of that host. One that was lost
+ * has the hardware of before: host_is_changed(). */
 bool host_up(struct host_table *hosts, uint32_t number, struct topo *topo, const char *machine);
 /* It was up before, with another topology than this one. */
 bool host_is_changed(const struct host_table *hosts, uint32_t number, const struct topo *topo);
-/* Of its GPUs these alone may be given out (taken; NULL: all), or it cannot be told which, and why (copied). */
+/* Of its GPUs these alone may be given out (taken; NULL: all), or it cannot be told which, and why
+ * (copied). */
 void host_grant_gpus(struct host_table *hosts, uint32_t number, struct idset *gpus,
                      const char *refusal);
-/* Its agent could not be started (again), or said why it cannot be used. Takes the text, which may begin with the
- * host's name; `elapsed` and `unreached` as in struct host. */
+/* Its agent could not be started (again), or said why it cannot be used. Takes the text, which may
+ * begin with the host's name; `elapsed` and `unreached` as in struct host. */
 void host_failed(struct host_table *hosts, uint32_t number, char *text, double elapsed,
                  bool unreached);
 /* Its agent is gone; `why` is copied. */

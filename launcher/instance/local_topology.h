@@ -19,8 +19,8 @@ int local_topology_find(struct local_topology *local, struct error *err);
 struct topo *
 local_topology_topo(const struct local_topology *local); /* borrowed; NULL: not found */
 
-/* The same as hwloc has it, until it is dropped; borrowed, or NULL. The agent of this machine, which
- * is forked, has a copy. */
+/* The same as hwloc has it, until it is dropped; borrowed, or NULL. The agent of this machine,
+ * which is forked, has a copy. */
 struct hwloc_topology *local_topology_machine(const struct local_topology *local);
 void local_topology_drop_machine(struct local_topology *local);
 

@@ -3,7 +3,8 @@
  * loop goes on.
  *
  * The usual order: lock_be_patient(), what wants the lock, and then either lock_had(), or where
- * lock_is_busy() lock_wait() with what is to be called to try it again. With NULL nothing is ever busy.
+ * lock_is_busy() lock_wait() with what is to be called to try it again. With NULL nothing is ever
+ * busy.
  */
 #ifndef LAUNCHER_INSTANCE_LOCK_RETRY_H
 #define LAUNCHER_INSTANCE_LOCK_RETRY_H
@@ -30,7 +31,8 @@ void lock_tasks_run(struct lock_retry *lock);
 bool lock_is_busy(const struct lock_retry *lock); /* the last call wanted it in vain */
 /* What is called next wants it for a moment only, for the loop has to go on. */
 void lock_be_patient(struct lock_retry *lock);
-/* It was busy, as err says: again() is called in a moment. 1, or -1 when that has gone on too long. */
+/* It was busy, as err says: again() is called in a moment. 1, or -1 when that has gone on too
+ * long. */
 int lock_wait(struct lock_retry *lock, void (*again)(void *owner), struct error *err);
 void lock_had(struct lock_retry *lock); /* it was not busy any more */
 

@@ -12,10 +12,11 @@
 
 /* "cores 0-3", "GPU 2", "core 1 and GPUs 0-1". Takes the sets; caller frees. */
 char *ledger_name_common(const struct rset_children *common);
-/* What this row has or waits for is not for the program, unless entry_passes() the one that waits. */
+/* What this row has or waits for is not for the program, unless entry_passes() the one that
+ * waits. */
 bool entry_yields(const struct ledger_entry *entry, const struct claims_row *row);
-/* When a row that waits can start at the earliest: its own time, or that of an earlier one that waits for just the
- * same; 0: not known. */
+/* When a row that waits can start at the earliest: its own time, or that of an earlier one that
+ * waits for just the same; 0: not known. */
 uint64_t entry_start_of(const struct ledger_entry *entry, const struct claims *claims,
                         const struct claims_row *row);
 /* The program, if it began now, would be over before one that waits can start. */
@@ -24,8 +25,8 @@ bool entry_passes(const struct ledger_entry *entry, const struct claims *claims,
 /* A live one that waits, which the program has to let go first. */
 bool entry_is_barred_by(struct ledger_entry *entry, const struct claims *claims,
                         const struct claims_row *row);
-/* Its row is that from now on, with the earliest start of one that waits (0: not known); 1 where the probe (NULL: nobody is
- * asked) meets others. */
+/* Its row is that from now on, with the earliest start of one that waits (0: not known); 1 where
+ * the probe (NULL: nobody is asked) meets others. */
 int entry_put(struct ledger_entry *entry, enum claims_state state, const struct rset *set,
               uint64_t start, const struct claims_probe *probe, struct error *err);
 

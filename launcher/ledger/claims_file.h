@@ -1,6 +1,6 @@
 /*
- * claims_file - the claims of an instance as they are now: read, changed, made anew; and who is alive. For the
- * files of the ledger.
+ * claims_file - the claims of an instance as they are now: read, changed, made anew; and who is
+ * alive. For the files of the ledger.
  */
 #ifndef LAUNCHER_LEDGER_CLAIMS_FILE_H
 #define LAUNCHER_LEDGER_CLAIMS_FILE_H
@@ -25,8 +25,8 @@ struct ledger_change {
 };
 /* The claims as they are now, without a lock; NULL with a sentence. Caller frees. */
 struct claims *ledger_read(struct instance *instance, struct error *err);
-/* Read the claims in order to change them. `tries`: how often that was in vain so far; from LEDGER_TRIES on
- * all is done under the lock. 0: ledger_end() has to follow; -1 with a sentence. */
+/* Read the claims in order to change them. `tries`: how often that was in vain so far; from
+ * LEDGER_TRIES on all is done under the lock. 0: ledger_end() has to follow; -1 with a sentence. */
 int ledger_begin(struct instance *instance, int tries, struct ledger_change *change,
                  struct error *err);
 /* 0; 1: others changed them meanwhile, begin anew; -1 with a sentence. */

@@ -7,12 +7,13 @@
  *     end
  *
  * The first line has the next program number. A row is a program: number; n (nothing), h (holds) or
- * w (waits); since when, in seconds of the epoch; a second time; the programs that it is a task of, as an idset;
- * its name; and sets of hosts, each with their cores and GPUs. Rows ascend by number, which is the
- * order of arrival. The last line tells that nothing is missing.
+ * w (waits); since when, in seconds of the epoch; a second time; the programs that it is a task of,
+ * as an idset; its name; and sets of hosts, each with their cores and GPUs. Rows ascend by number,
+ * which is the order of arrival. The last line tells that nothing is missing.
  *
- * Of who holds, the second time is the end by its time limit, and the sets are what it holds. Of who waits they are
- * the earliest start, and what it keeps (affinity/queue/reservation.h). 0: not known.
+ * Of who holds, the second time is the end by its time limit, and the sets are what it holds. Of
+ * who waits they are the earliest start, and what it keeps (affinity/queue/reservation.h). 0: not
+ * known.
  *
  * Sets are read only where they are looked at: a table of a thousand rows is taken in and put out
  * again in a fraction of a millisecond.

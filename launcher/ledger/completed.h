@@ -1,10 +1,10 @@
 /*
- * completed - the contexts of programs that are complete: a file of the instance, to which each is appended when it
- * ends, until they are moved to the state directory.
+ * completed - the contexts of programs that are complete: a file of the instance, to which each is
+ * appended when it ends, until they are moved to the state directory.
  *
- * A run makes no file for its end and waits for no slow disk: its directory is for the next program, its
- * files become one record (context_record.h) of the instance's file "completed". Moving is done by a
- * process that nobody waits for (tpmove), or by a command that lists programs.
+ * A run makes no file for its end and waits for no slow disk: its directory is for the next
+ * program, its files become one record (context_record.h) of the instance's file "completed".
+ * Moving is done by a process that nobody waits for (tpmove), or by a command that lists programs.
  */
 #ifndef LAUNCHER_LEDGER_COMPLETED_H
 #define LAUNCHER_LEDGER_COMPLETED_H
@@ -21,11 +21,12 @@
 #define COMPLETED_DUE (256u << 10) /* bytes after which they are moved in any case, each time */
 #define COMPLETED_PAUSE 5          /* s without an end after which the next is moved at once */
 
-/* The program's directory is `dir`, and nobody else has it: a log that does not say its end gets the event
- * "lost". False: it cannot be appended, errno says why. A directory without a log has nothing to keep, and with
- * TPRUN_KEEP=0 in the environment nothing is kept. */
+/* The program's directory is `dir`, and nobody else has it: a log that does not say its end gets
+ * the event "lost". False: it cannot be appended, errno says why. A directory without a log has
+ * nothing to keep, and with TPRUN_KEEP=0 in the environment nothing is kept. */
 bool completed_append(struct instance *instance, const char *id, int dir);
-/* It failed for a reason (errno) that passes: the directory has to stay, and it is tried again later. */
+/* It failed for a reason (errno) that passes: the directory has to stay, and it is tried again
+ * later. */
 bool completed_may_later(int why);
 
 /* All that there is now, appended to `out`. 0, or -1 with a sentence; no file is no record. */

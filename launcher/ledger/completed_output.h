@@ -1,7 +1,7 @@
 /*
- * completed_output - saved output (files output.N of a program's directory) of programs that are complete: in a
- * directory "saved" of the instance until it is moved to the state directory with the rest of the context. For the
- * files of the ledger.
+ * completed_output - saved output (files output.N of a program's directory) of programs that are
+ * complete: in a directory "saved" of the instance until it is moved to the state directory with
+ * the rest of the context. For the files of the ledger.
  */
 #ifndef LAUNCHER_LEDGER_COMPLETED_OUTPUT_H
 #define LAUNCHER_LEDGER_COMPLETED_OUTPUT_H
@@ -21,21 +21,23 @@ bool completed_output_take(struct instance *instance, const char *id, int dir);
 
 /* Open the saved output of a program: a descriptor that the caller closes, or -1 without any. */
 int completed_output_open(const struct instance *instance, const char *id);
-/* Every file of it is also in another directory then, which may be on another file system. 0; -1 with errno. */
+/* Every file of it is also in another directory then, which may be on another file system. 0; -1
+ * with errno. */
 int completed_output_copy(int from, int to);
 /* Bytes of output in the directory of a context. */
 uint64_t completed_output_size(int dir, const char *name);
 /* Remove it from the directory of a context. */
 void completed_output_remove(int dir, const char *name);
 
-/* It is in the state directory. Where that is a copy, on another file system, it stays here for as long as somebody
- * reads it: who reads looks for its files by name. */
+/* It is in the state directory. Where that is a copy, on another file system, it stays here for as
+ * long as somebody reads it: who reads looks for its files by name. */
 void completed_output_moved(struct instance *instance, const char *id);
 /* It has stayed for who reads it, and somebody still does; else it is removed. */
 bool completed_output_is_read(struct instance *instance, const char *id);
 /* Remove it, whoever reads it: there is no space. */
 void completed_output_drop(struct instance *instance, const char *id);
-/* Remove what stayed and nobody reads, and what nobody has moved for so long that its record is lost. */
+/* Remove what stayed and nobody reads, and what nobody has moved for so long that its record is
+ * lost. */
 void completed_output_tidy(struct instance *instance);
 
 #endif

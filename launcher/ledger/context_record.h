@@ -26,8 +26,8 @@ struct completed_context { /* borrowed from the bytes that it was read from */
     size_t lens[CONTEXT_FILES];
 };
 
-/* Append the record of the files in an open directory, whose program has this id, and of its events, which were
- * read before. False: a file cannot be read. */
+/* Append the record of the files in an open directory, whose program has this id, and of its
+ * events, which were read before. False: a file cannot be read. */
 bool context_record_make(struct buf *out, const char *id, int dir, const struct buf *events);
 /* Append a file of it: false with errno, also ENOENT. */
 bool context_record_add_file(struct buf *out, int dir, const char *name);

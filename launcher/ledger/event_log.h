@@ -3,9 +3,9 @@
  *
  *     {"timestamp":1795255380.123456,"name":"start","context":{"ntasks":4}}
  *
- * Order is that of the lines: clocks may be set back. One process writes at a time. A last line without
- * a newline was cut by a crash: readers leave it out, and who opens the log to write overwrites it.
- * Source: RFC 18.
+ * Order is that of the lines: clocks may be set back. One process writes at a time. A last line
+ * without a newline was cut by a crash: readers leave it out, and who opens the log to write
+ * overwrites it. Source: RFC 18.
  */
 #ifndef LAUNCHER_LEDGER_EVENT_LOG_H
 #define LAUNCHER_LEDGER_EVENT_LOG_H
@@ -35,8 +35,8 @@ void event_encode(struct buf *out, const struct event *event);
 
 struct event_log;
 
-/* The log `name` of an open directory (borrowed for the call), made where it is missing; `path` is its
- * directory's, for messages. NULL with a sentence. */
+/* The log `name` of an open directory (borrowed for the call), made where it is missing; `path` is
+ * its directory's, for messages. NULL with a sentence. */
 struct event_log *event_log_open(int dir, const char *name, const char *path, struct error *err);
 void event_log_close(struct event_log *log); /* NULL is fine; after event_log_write() */
 
@@ -45,18 +45,18 @@ uint64_t event_log_size(const struct event_log *log);
 
 /* The log of a program that is new: its events are kept until event_log_begin(). */
 struct event_log *event_log_new(const char *name, const char *path);
-/* Write them: the file `draft` of the directory, made where it is missing, becomes the log `name`, whatever it held
- * before. So a crash leaves the log with its first events, or none. 0; -1 with a sentence where there is no
- * file, and later calls do nothing; or as event_log_write(). */
+/* Write them: the file `draft` of the directory, made where it is missing, becomes the log `name`,
+ * whatever it held before. So a crash leaves the log with its first events, or none. 0; -1 with a
+ * sentence where there is no file, and later calls do nothing; or as event_log_write(). */
 int event_log_begin(struct event_log *log, int dir, const char *name, const char *draft,
                     struct error *err);
 
 /* An event of now, which the next event_log_write() writes. Takes the context (NULL: none). */
 void event_log_add(struct event_log *log, const char *name, json_t *context);
-/* Write what was added in one call of the kernel. 0, or -1 with a sentence: for the first failure of this
- * log only, later ones return 0. What could not be written is tried again with the next
- * call, up to EVENT_UNSAVED_MAX; where it is more, nothing is written any more. The file never ends in a
- * part of a line, unless the process is killed at that moment. */
+/* Write what was added in one call of the kernel. 0, or -1 with a sentence: for the first failure
+ * of this log only, later ones return 0. What could not be written is tried again with the next
+ * call, up to EVENT_UNSAVED_MAX; where it is more, nothing is written any more. The file never ends
+ * in a part of a line, unless the process is killed at that moment. */
 int event_log_write(struct event_log *log, struct error *err);
 
 /* ---- reading ---- */
@@ -71,8 +71,8 @@ struct event_reader {
 
 /* Any bytes; they stay the caller's and must outlive the reader. */
 void event_reader_begin(struct event_reader *reader, const char *bytes, size_t len);
-/* 1: the next event, whose texts are borrowed until the next call. 0: there is none. -1 with a sentence
- * that names the line: it is no event. The next call goes on behind that line. */
+/* 1: the next event, whose texts are borrowed until the next call. 0: there is none. -1 with a
+ * sentence that names the line: it is no event. The next call goes on behind that line. */
 int event_reader_next(struct event_reader *reader, struct event *event, struct error *err);
 void event_reader_end(struct event_reader *reader); /* frees the last event */
 

@@ -18,8 +18,8 @@ struct ledger_entry;
  * long as this process or any that it forks does (the lock does not pass an exec). The instance is
  * borrowed and must outlive the handle. */
 struct ledger_entry *entry_new(struct instance *instance, const char *name, struct error *err);
-/* How long it holds at most what it claims, in s from then on (INFINITY: nothing says so), and until when at most, in
- * s of the epoch (0: nothing says so). Before it claims. */
+/* How long it holds at most what it claims, in s from then on (INFINITY: nothing says so), and
+ * until when at most, in s of the epoch (0: nothing says so). Before it claims. */
 void entry_set_limit(struct ledger_entry *entry, double lasts, double expiration);
 const char *entry_id(const struct ledger_entry *entry);   /* "17"; borrowed */
 const char *entry_path(const struct ledger_entry *entry); /* of its directory; borrowed */
@@ -29,7 +29,8 @@ int entry_dir(const struct ledger_entry *entry); /* its directory; borrowed, clo
 int entry_write(struct ledger_entry *entry, const char *name, const json_t *json,
                 struct error *err);
 
-/* The log of its events, which nobody else writes; and its file, once the first were added: as event_log_begin(). */
+/* The log of its events, which nobody else writes; and its file, once the first were added: as
+ * event_log_begin(). */
 struct event_log *entry_new_events(const struct ledger_entry *entry);
 int entry_begin_events(struct ledger_entry *entry, struct event_log *log, struct error *err);
 

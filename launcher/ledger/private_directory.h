@@ -22,14 +22,15 @@ char *private_directory_read(int dir, const char *name, size_t max, size_t *len)
 /* The same of an open file. */
 char *private_directory_read_open(int fd, size_t max, size_t *len);
 
-/* Replace a file, which a reader finds whole; 0, or -1 with errno. Only one process may write a name
- * at a time. What it was before stays as its draft and is written over next time: who reads while
- * two are written may read of both. So no file is made, and none replaced by rename, for which
- * file systems wait for a disk. */
+/* Replace a file, which a reader finds whole; 0, or -1 with errno. Only one process may write a
+ * name at a time. What it was before stays as its draft and is written over next time: who reads
+ * while two are written may read of both. So no file is made, and none replaced by rename, for
+ * which file systems wait for a disk. */
 int private_directory_write(int dir, const char *name, const void *bytes, size_t len);
 /* The same of a file that is most likely not there yet. */
 int private_directory_write_new(int dir, const char *name, const void *bytes, size_t len);
-/* Take the last private_directory_write() of the name back: it is what it was before, or is not there. */
+/* Take the last private_directory_write() of the name back: it is what it was before, or is not
+ * there. */
 void private_directory_undo(int dir, const char *name, bool was_there);
 #define PRIVATE_DIRECTORY_DRAFT(name) "." name ".new"
 
@@ -43,7 +44,8 @@ int private_directory_lock_byte(int fd, uint64_t at);
 void private_directory_unlock_byte(int fd, uint64_t at);
 /* Whether another open file description has locked it. True also where that cannot be told. */
 bool private_directory_is_locked(int fd, uint64_t at);
-/* Calls `each` with bytes from `first` on that others have locked, in no order. 0, or -1 with errno. */
+/* Calls `each` with bytes from `first` on that others have locked, in no order. 0, or -1 with
+ * errno. */
 int private_directory_each_locked(int fd, uint64_t first, void (*each)(uint64_t at, void *arg),
                                   void *arg);
 

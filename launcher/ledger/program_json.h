@@ -16,10 +16,10 @@
 /* As above; new reference. */
 json_t *program_to_json(const char *id, const struct program_record *record);
 
-/* Add "taskmap" (RFC 34) and "nodes" [{"id", "host"}] of the first task group, "groups" of all if there are more
- * than one, and "tasks", for each {"rank", "node", "local_rank", "app", "cpus", "gpus", "host", "pid", "state",
- * "status", "signal", "t_start", "t_end", "maxrss_kib", "utime", "stime"}: as the kernel had them. The record has
- * tasks. */
+/* Add "taskmap" (RFC 34) and "nodes" [{"id", "host"}] of the first task group, "groups" of all if
+ * there are more than one, and "tasks", for each {"rank", "node", "local_rank", "app", "cpus",
+ * "gpus", "host", "pid", "state", "status", "signal", "t_start", "t_end", "maxrss_kib", "utime",
+ * "stime"}: as the kernel had them. The record has tasks. */
 void program_add_tasks(json_t *program, const struct program_record *record);
 
 #endif

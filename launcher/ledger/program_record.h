@@ -1,9 +1,9 @@
 /*
- * program_record - what the log of a program says: its state in RFC 8's words, its task groups, and of each task
- * where it ran and how it ended. tprun-events(7) has the events.
+ * program_record - what the log of a program says: its state in RFC 8's words, its task groups, and
+ * of each task where it ran and how it ended. tprun-events(7) has the events.
  *
- * A fold: the same events give the same record, and nothing else is looked at. Events that are unknown, or
- * do not fit what was before, are passed over and counted. Source: RFC 8, RFC 18.
+ * A fold: the same events give the same record, and nothing else is looked at. Events that are
+ * unknown, or do not fit what was before, are passed over and counted. Source: RFC 8, RFC 18.
  */
 #ifndef LAUNCHER_LEDGER_PROGRAM_RECORD_H
 #define LAUNCHER_LEDGER_PROGRAM_RECORD_H

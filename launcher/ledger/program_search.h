@@ -1,8 +1,10 @@
 /*
- * program_search - the programs of this user: those that run on this machine, are empty, or are over.
+ * program_search - the programs of this user: those that run on this machine, are empty, or are
+ * over.
  *
- * They are found in the instances, whose records of complete programs are moved to the state directory first, and
- * in that. It works when no process lives: a program whose manager is gone is taken for lost.
+ * They are found in the instances, whose records of complete programs are moved to the state
+ * directory first, and in that. It works when no process lives: a program whose manager is gone is
+ * taken for lost.
  */
 #ifndef LAUNCHER_LEDGER_PROGRAM_SEARCH_H
 #define LAUNCHER_LEDGER_PROGRAM_SEARCH_H
@@ -19,14 +21,15 @@
 struct program_search;
 struct found_program;
 
-/* In all instances, or in the one of this path or name: what lives, and what is over and could not be moved. NULL
- * with a sentence: there is no such instance. */
+/* In all instances, or in the one of this path or name: what lives, and what is over and could not
+ * be moved. NULL with a sentence: there is no such instance. */
 struct program_search *program_search_new(const char *instance, struct error *err);
-/* All that is kept in the state directory, too, which may be much: program_search_find() looks there without it. */
+/* All that is kept in the state directory, too, which may be much: program_search_find() looks
+ * there without it. */
 void program_search_add_kept(struct program_search *search);
 void program_search_free(struct program_search *search); /* NULL is fine */
-/* A sentence, each in a line, on what could not be read or moved, so that programs may be missing; "": nothing.
- * Borrowed. */
+/* A sentence, each in a line, on what could not be read or moved, so that programs may be missing;
+ * "": nothing. Borrowed. */
 const char *program_search_warnings(const struct program_search *search);
 
 size_t program_search_count(const struct program_search *search);
@@ -35,8 +38,9 @@ const struct found_program *program_search_nth(const struct program_search *sear
 /* How many instances have one of these. */
 size_t program_search_instances(const struct program_search *search);
 
-/* That of an id: "17", or "NAME/17" with the name of its instance. Where several instances have it, that of this
- * name or identity (NULL: none) is meant. 1: found; 0 with a sentence: there is none; -1 with a sentence. */
+/* That of an id: "17", or "NAME/17" with the name of its instance. Where several instances have it,
+ * that of this name or identity (NULL: none) is meant. 1: found; 0 with a sentence: there is none;
+ * -1 with a sentence. */
 int program_search_find(struct program_search *search, const char *id, const char *usual,
                         const struct found_program **found, struct error *err);
 
@@ -56,18 +60,21 @@ bool found_program_lives(const struct found_program *program); /* now: some proc
 
 /* How it stands in line for resources that others hold; false where it does not. */
 bool found_program_find_waiter(const struct found_program *program, struct waiter *waiter);
-/* The number of the innermost program that a live one is a task of. 0, or -1 with a sentence: it is a task of none, or
- * of one of an instance that is not here. */
+/* The number of the innermost program that a live one is a task of. 0, or -1 with a sentence: it is
+ * a task of none, or of one of an instance that is not here. */
 int found_program_parent(const struct found_program *program, uint64_t *number, struct error *err);
 
-/* What its log says, or without tasks the index of all that is kept (state_index.h), to which it is added. Caller
- * frees. NULL: it is not kept any more, which errno ENOENT says, or its log cannot be read; with a sentence that names
- * the file. A program without a manager is complete, and lost where its log does not say otherwise. */
+/* What its log says, or without tasks the index of all that is kept (state_index.h), to which it is
+ * added. Caller frees. NULL: it is not kept any more, which errno ENOENT says, or its log cannot be
+ * read; with a sentence that names the file. A program without a manager is complete, and lost
+ * where its log does not say otherwise. */
 struct program_record *found_program_record(const struct found_program *program, bool with_tasks,
                                             struct error *err);
-/* A file of its context, of CONTEXT_SPEC and so on. Caller frees; NULL: there is none. A zero byte follows. */
+/* A file of its context, of CONTEXT_SPEC and so on. Caller frees; NULL: there is none. A zero byte
+ * follows. */
 char *found_program_file(const struct found_program *program, int file, size_t *len);
-/* The directory of a program that lives, or is in the state directory; -1: there is none. Caller closes. */
+/* The directory of a program that lives, or is in the state directory; -1: there is none. Caller
+ * closes. */
 int found_program_open(const struct found_program *program);
 /* Open a file of its saved output for reading, wherever that is by now; -1 with errno. */
 int found_program_open_output(const struct found_program *program, const char *name);

@@ -1,5 +1,6 @@
 /*
- * topology_cache - what an instance remembers of its nodes' hardware: topologies by host and digest.
+ * topology_cache - what an instance remembers of its nodes' hardware: topologies by host and
+ * digest.
  *
  * An agent that finds the same hardware again need not send it, and a dry run need not ask. It is
  * a cache: what cannot be read counts as not there, and an agent's own word is always newer.

@@ -17,8 +17,8 @@
  *
  * LD_LIBRARY_PATH is what makes tasks load it. It is looked through before the RUNPATH of a program
  * and before the loader's own directories, but after an RPATH: programs with one that leads to
- * another libmpi_abi.so.1 are refused. Unlike LD_PRELOAD it loads nothing into programs that need no
- * MPI, such as a script's shell.
+ * another libmpi_abi.so.1 are refused. Unlike LD_PRELOAD it loads nothing into programs that need
+ * no MPI, such as a script's shell.
  */
 #ifndef LAUNCHER_LINKAGE_MPI_ABI_H
 #define LAUNCHER_LINKAGE_MPI_ABI_H
@@ -49,20 +49,21 @@ bool mpi_abi_is_same(const char *path, const char *other);
 /* The file that a choice means on this machine; caller frees. NULL with a sentence. */
 char *mpi_abi_find(const char *choice, char *const *environment, struct error *err);
 
-/* A program of this linkage is of the MPI ABI. One that is not runs without a --mpi of TPRUN_OPTIONS
- * (spec.mpi_is_default) that is not there or not meant for it. */
+/* A program of this linkage is of the MPI ABI. One that is not runs without a --mpi of
+ * TPRUN_OPTIONS (spec.mpi_is_default) that is not there or not meant for it. */
 bool mpi_abi_is_for(const struct shared_libraries *linkage);
 
 /* Whether a program, whose linkage was read with source.mpi_abi as `path`, would load it, or may
- * start one that does. -1 with a sentence: it is linked with another MPI, statically, or cannot start
- * programs (shared_libraries.h), or an RPATH leads elsewhere. Where it is `lenient`, as one of several programs,
- * it need not have an MPI. */
+ * start one that does. -1 with a sentence: it is linked with another MPI, statically, or cannot
+ * start programs (shared_libraries.h), or an RPATH leads elsewhere. Where it is `lenient`, as one
+ * of several programs, it need not have an MPI. */
 int mpi_abi_accepts(const struct shared_libraries *linkage, const char *path, bool lenient,
                     struct error *err);
 
 /* LD_LIBRARY_PATH for tasks that load the library at `path`: `before` is what it was, or NULL.
- * `directory` is one that tprun may put a link into, and is made where it is not there. Caller frees;
- * NULL with a sentence, also where LD_LIBRARY_PATH cannot hold a path (":" and ";" cut it). */
+ * `directory` is one that tprun may put a link into, and is made where it is not there. Caller
+ * frees; NULL with a sentence, also where LD_LIBRARY_PATH cannot hold a path (":" and ";" cut
+ * it). */
 char *mpi_abi_library_path(const char *path, const char *directory, const char *before,
                            struct error *err);
 

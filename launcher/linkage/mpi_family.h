@@ -2,8 +2,8 @@
  * mpi_family - MPICH's family or Open MPI's: which of them a library is of whose name several MPIs
  * share, such as libmpi_abi.so.1.
  *
- * The names of the library's functions tell: those of MPICH and of all that is derived from it begin
- * with MPIR_, those of Open MPI with ompi_. Nothing is executed.
+ * The names of the library's functions tell: those of MPICH and of all that is derived from it
+ * begin with MPIR_, those of Open MPI with ompi_. Nothing is executed.
  */
 #ifndef LAUNCHER_LINKAGE_MPI_FAMILY_H
 #define LAUNCHER_LINKAGE_MPI_FAMILY_H

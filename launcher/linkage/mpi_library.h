@@ -32,12 +32,13 @@ bool mpi_library_is_known(const char *mpi);
 
 /* Why these two programs cannot be parts of one, and what to write instead; caller frees. */
 char *mpi_library_mixed(const char *mpich, const char *open_mpi);
-/* Why one program cannot run on these two hosts; NULL: which they are is not known. Caller frees. */
+/* Why one program cannot run on these two hosts; NULL: which they are is not known. Caller
+ * frees. */
 char *mpi_library_differs(const char *program, const char *mpich, const char *open_mpi);
 
-/* Append what becomes of that where `offered` of what is `served` (sets of enum spec_pmi) is offered
- * to the tasks: "this tprun does not serve it" and the like; true when they will find each other.
- * Only where there is a use->how. */
+/* Append what becomes of that where `offered` of what is `served` (sets of enum spec_pmi) is
+ * offered to the tasks: "this tprun does not serve it" and the like; true when they will find each
+ * other. Only where there is a use->how. */
 bool mpi_library_say(const struct mpi_library *use, unsigned offered, unsigned served,
                      struct buf *out);
 

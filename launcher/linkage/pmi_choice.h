@@ -1,5 +1,6 @@
 /*
- * pmi_choice - which dialects of PMI the tasks of a part are offered. All sets are of enum spec_pmi.
+ * pmi_choice - which dialects of PMI the tasks of a part are offered. All sets are of enum
+ * spec_pmi.
  *
  * What --pmi names is offered to every program. With auto it depends on the libraries of a program:
  *
@@ -9,8 +10,8 @@
  *     another MPI, none that is known, a   all
  *     script, a static program
  *
- * All at once is not for everyone, see pmi_environment.h. PMIx is offered where it can be served; a program
- * that speaks nothing else is then offered the others, as one is that nothing is known of.
+ * All at once is not for everyone, see pmi_environment.h. PMIx is offered where it can be served; a
+ * program that speaks nothing else is then offered the others, as one is that nothing is known of.
  */
 #ifndef LAUNCHER_LINKAGE_PMI_CHOICE_H
 #define LAUNCHER_LINKAGE_PMI_CHOICE_H
@@ -27,8 +28,9 @@ unsigned pmi_choice_of(unsigned pmi, bool pmix_served, const struct shared_libra
 unsigned pmi_choice_read(unsigned pmi, bool pmix_served,
                          const struct shared_libraries_source *source);
 
-/* The same, where PMIx is served, by the manager: the agent of this machine, which is forked from it, asks for the
- * first program again, and is answered without looking. Once: a program may be replaced while others run. */
+/* The same, where PMIx is served, by the manager: the agent of this machine, which is forked from
+ * it, asks for the first program again, and is answered without looking. Once: a program may be
+ * replaced while others run. */
 unsigned pmi_choice_foresee(unsigned pmi, const struct shared_libraries_source *source);
 
 #endif

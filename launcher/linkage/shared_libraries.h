@@ -1,10 +1,11 @@
 /*
- * shared_libraries - the libraries that a program needs, and where this machine's dynamic loader would find
- * them (ld.so(8)): RPATH, LD_LIBRARY_PATH, RUNPATH, the loader's cache, the default directories.
+ * shared_libraries - the libraries that a program needs, and where this machine's dynamic loader
+ * would find them (ld.so(8)): RPATH, LD_LIBRARY_PATH, RUNPATH, the loader's cache, the default
+ * directories.
  *
- * Nothing is executed, and what is read is bounded: SHARED_LIBRARIES_MAX libraries at most. What a program
- * opens itself, at run time, is not known. Not followed: glibc-hwcaps directories, $PLATFORM, and
- * $LIB where a directory is told by it.
+ * Nothing is executed, and what is read is bounded: SHARED_LIBRARIES_MAX libraries at most. What a
+ * program opens itself, at run time, is not known. Not followed: glibc-hwcaps directories,
+ * $PLATFORM, and $LIB where a directory is told by it.
  *
  * A program is closed when nothing of it can lead to another library, as one for PMIx that it opens
  * or that a program it starts is linked with. All of this holds then:

@@ -1,9 +1,10 @@
 /*
- * agent_keeper - agents that are kept for runs that are not there yet: who comes is lent agents, and once nobody has
- * any for the time that was asked for it is over.
+ * agent_keeper - agents that are kept for runs that are not there yet: who comes is lent agents,
+ * and once nobody has any for the time that was asked for it is over.
  *
- * Runs connect to a socket that they find by its name. Each is told by a byte that it is heard; one that is not looks
- * for other agents. A run is lent agents for as long as its manager keeps the connection.
+ * Runs connect to a socket that they find by its name. Each is told by a byte that it is heard; one
+ * that is not looks for other agents. A run is lent agents for as long as its manager keeps the
+ * connection.
  */
 #ifndef LAUNCHER_MANAGER_AGENT_KEEPER_H
 #define LAUNCHER_MANAGER_AGENT_KEEPER_H

@@ -18,7 +18,8 @@ struct manager_config {
     int fd;                /* to the front end; taken */
     struct cgroup *cgroup; /* for the tasks on this machine, shared with the front end; or NULL */
     struct scratch *scratch;
-    int broker; /* agents are had from the instance that this program runs in (agent_broker.h); 0: they are not */
+    int broker; /* agents are had from the instance that this program runs in (agent_broker.h); 0:
+                   they are not */
     struct stage_source
         *stage; /* files to stage that came from another host; taken; NULL: they are here */
     struct scratch

@@ -1,9 +1,10 @@
 /*
- * manager_control - what commands order a manager over its program's control socket: a method of control_request.h
- * each, done to the program.
+ * manager_control - what commands order a manager over its program's control socket: a method of
+ * control_request.h each, done to the program.
  *
- * The socket is made some time after the first tasks are launched, so that it costs a short program nothing; or where a
- * program waits long for its resources. Without it, because a disk is full for instance, the program goes on.
+ * The socket is made some time after the first tasks are launched, so that it costs a short program
+ * nothing; or where a program waits long for its resources. Without it, because a disk is full for
+ * instance, the program goes on.
  */
 #ifndef LAUNCHER_MANAGER_MANAGER_CONTROL_H
 #define LAUNCHER_MANAGER_MANAGER_CONTROL_H

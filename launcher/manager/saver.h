@@ -1,10 +1,10 @@
 /*
- * saver - what is shown of a program, kept in its directory (launcher/saved): what tasks write that does not go to files
- * of -o and -e, what tprun says of the program, and how it ended.
+ * saver - what is shown of a program, kept in its directory (launcher/saved): what tasks write that
+ * does not go to files of -o and -e, what tprun says of the program, and how it ended.
  *
- * The manager writes it, and viewers read the files: so what is saved does not pass through a further process, and costs
- * no more than to send it to one. A disk that hangs holds up the manager, as it does for the log of events, which is
- * beside these files.
+ * The manager writes it, and viewers read the files: so what is saved does not pass through a
+ * further process, and costs no more than to send it to one. A disk that hangs holds up the
+ * manager, as it does for the log of events, which is beside these files.
  */
 #ifndef LAUNCHER_MANAGER_SAVER_H
 #define LAUNCHER_MANAGER_SAVER_H
@@ -39,10 +39,11 @@ bool saver_is_stopped(const struct saver *saver); /* nothing is saved any more *
 void saver_remove(struct saver *saver);
 /* Write now what waits to be written. NULL is fine. */
 void saver_flush(struct saver *saver);
-/* A frame of what is shown. True: it is saved, and whoever shows it reads it there. False: it is to be sent, too, for it
- * is not saved, or goes to a file besides. NULL saves nothing. */
+/* A frame of what is shown. True: it is saved, and whoever shows it reads it there. False: it is to
+ * be sent, too, for it is not saved, or goes to a file besides. NULL saves nothing. */
 bool saver_take(struct saver *saver, const struct frame *frame);
-/* Nobody writes the files of -o and -e any more: what would go there is saved, too. NULL is fine. */
+/* Nobody writes the files of -o and -e any more: what would go there is saved, too. NULL is
+ * fine. */
 void saver_keep_all(struct saver *saver);
 /* The last word. NULL is fine; so is a second call, which does nothing. */
 void saver_end(struct saver *saver, int status, const char *messages);

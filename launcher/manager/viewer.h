@@ -1,6 +1,6 @@
 /*
- * viewer - one that watches a program and orders what is to happen to it: its front end, as the manager sees
- * it. Once it is gone nothing is sent, and nobody is told so.
+ * viewer - one that watches a program and orders what is to happen to it: its front end, as the
+ * manager sees it. Once it is gone nothing is sent, and nobody is told so.
  */
 #ifndef LAUNCHER_MANAGER_VIEWER_H
 #define LAUNCHER_MANAGER_VIEWER_H

@@ -30,8 +30,8 @@ struct mpiexec_option {
     const char *arguments;
     enum mpiexec_dialect dialect; /* whose it is; EITHER: both have it, and mean the same */
     enum mpiexec_place place;
-    /* The native word, {} for a value; what follows a blank is for --help only. Of READ and IDLE: what the
-     * option does here; of NONE: what to write instead. */
+    /* The native word, {} for a value; what follows a blank is for --help only. Of READ and IDLE:
+     * what the option does here; of NONE: what to write instead. */
     const char *native;
     /* `values` are as many as the arguments. The sentence is about the value only. */
     int (*read)(struct mpiexec *mpiexec, const char *const *values, struct error *err);
@@ -51,8 +51,9 @@ const struct mpiexec_option *mpiexec_find(const char *name, size_t len,
 bool mpiexec_names_have(const char *names, const char *name, size_t len, bool any_case);
 size_t mpiexec_nvalues(const struct mpiexec_option *option); /* that have to be there */
 bool mpiexec_takes_value(const struct mpiexec_option *option);
-/* Append the text. Each {} in it becomes its value, or where there is none, or none that it can be, the argument's
- * name. `arguments` are as in a row; `values` may be NULL, and so may each of them. */
+/* Append the text. Each {} in it becomes its value, or where there is none, or none that it can be,
+ * the argument's name. `arguments` are as in a row; `values` may be NULL, and so may each of
+ * them. */
 void mpiexec_fill(struct buf *out, const char *text, const char *arguments,
                   const char *const values[MPIEXEC_MAX_VALUES]);
 

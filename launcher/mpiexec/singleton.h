@@ -19,9 +19,9 @@ int singleton_port(char *const argv[], struct error *err);
 
 #define SINGLETON_STDIO "stdio" /* tpsingleton's word for: its input and output are ours */
 
-/* tprun's command line for it, ending at a NULL; caller frees with string_list_free(). `stand_in` is
- * the path of tpsingleton. NULL with a sentence of kind ERROR_USAGE where TPRUN_SINGLETON_STDIO of
- * the environment is neither yes nor no. */
+/* tprun's command line for it, ending at a NULL; caller frees with string_list_free(). `stand_in`
+ * is the path of tpsingleton. NULL with a sentence of kind ERROR_USAGE where TPRUN_SINGLETON_STDIO
+ * of the environment is neither yes nor no. */
 char **singleton_words(char *const argv[], int port, const char *stand_in, struct error *err);
 
 /* A connection to this port of this machine, or -1 with errno. */

@@ -77,8 +77,9 @@ extern const char *const option_group_titles[OPTION_NGROUPS];
 const struct option *option_find(const char *name, size_t len);
 const struct option *option_find_letter(char letter);
 
-/* Readers of values (option_values.c). The first reads as the row of that member in spec_fields.c says: its type,
- * its words, its check. The others are for values that say more, or something else. */
+/* Readers of values (option_values.c). The first reads as the row of that member in spec_fields.c
+ * says: its type, its words, its check. The others are for values that say more, or something
+ * else. */
 int option_set_member(const struct option *option, const char *value, struct option_target *target,
                       struct error *err);
 int option_count(const struct option *option, const char *value, struct option_target *target,

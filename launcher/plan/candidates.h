@@ -25,8 +25,8 @@ struct candidates_source { /* all is borrowed */
     const struct shape_allocation *shapes; /* NULL: none */
 };
 
-/* Hosts whose topology is known, that are wanted and have something free. -1 with a sentence. What was
- * there is freed. */
+/* Hosts whose topology is known, that are wanted and have something free. -1 with a sentence. What
+ * was there is freed. */
 int candidates_find(const struct candidates_source *source, struct candidates *candidates,
                     struct error *err);
 /* Only this node of an R is left, with the cores and GPUs that it has there. */

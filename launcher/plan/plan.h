@@ -1,6 +1,7 @@
 /*
- * plan - where the tasks of one group run: a layout on candidates, and what is claimed for it. A value, of
- * which first_plan.h makes one for a program's first group, and spawn_plan.h for those that are spawned.
+ * plan - where the tasks of one group run: a layout on candidates, and what is claimed for it. A
+ * value, of which first_plan.h makes one for a program's first group, and spawn_plan.h for those
+ * that are spawned.
  */
 #ifndef LAUNCHER_PLAN_PLAN_H
 #define LAUNCHER_PLAN_PLAN_H
@@ -11,9 +12,9 @@
 
 struct plan;
 
-/* Lay the tasks out on these candidates. Takes them, and the request's parts (an array); the request's nodes
- * need not be set. What else request and parts point to is borrowed for as long as somebody looks at
- * plan_request(). NULL with a sentence. */
+/* Lay the tasks out on these candidates. Takes them, and the request's parts (an array); the
+ * request's nodes need not be set. What else request and parts point to is borrowed for as long as
+ * somebody looks at plan_request(). NULL with a sentence. */
 struct plan *plan_make(struct candidates *candidates, const struct layout_request *request,
                        struct error *err);
 void plan_free(struct plan *plan); /* NULL is fine */

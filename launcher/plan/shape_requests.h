@@ -18,7 +18,8 @@ struct shape_requests {
         *R; /* all of it, with the ranks of the R that it is from; nslots and scheduling set */
 };
 
-/* As treepool_allocate(). TREEPOOL_NEVER also where no part is too large, but all of them together. */
+/* As treepool_allocate(). TREEPOOL_NEVER also where no part is too large, but all of them
+ * together. */
 enum treepool_answer shape_requests_make(const struct rset *R, const struct rset *held,
                                          struct request *const *requests, size_t nparts,
                                          struct shape_requests **allotment, struct error *err);

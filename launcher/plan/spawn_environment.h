@@ -1,8 +1,9 @@
 /*
  * spawn_environment - changes of the environment that a spawn asks for, put into a part as JSON.
  *
- * What is said is NAME=VALUE, or a NAME; where a value is joined to the one that is there, its first
- * byte is what stands between the two. The value that is there is the part's, or the caller's.
+ * What is said is NAME=VALUE, or a NAME; where a value is joined to the one that is there, its
+ * first byte is what stands between the two. The value that is there is the part's, or the
+ * caller's.
  */
 #ifndef LAUNCHER_PLAN_SPAWN_ENVIRONMENT_H
 #define LAUNCHER_PLAN_SPAWN_ENVIRONMENT_H

@@ -1,8 +1,8 @@
 /*
- * spawn_plan - where tasks that are spawned may run: on cores that the program holds and none of its tasks
- * uses; else also on what is free in the instance; else on all of these and beside tasks of the program
- * itself, never of another. Tasks that share cores are bound to all cores that the program has on their
- * node then, unless the user says to what.
+ * spawn_plan - where tasks that are spawned may run: on cores that the program holds and none of
+ * its tasks uses; else also on what is free in the instance; else on all of these and beside tasks
+ * of the program itself, never of another. Tasks that share cores are bound to all cores that the
+ * program has on their node then, unless the user says to what.
  */
 #ifndef LAUNCHER_PLAN_SPAWN_PLAN_H
 #define LAUNCHER_PLAN_SPAWN_PLAN_H

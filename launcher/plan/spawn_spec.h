@@ -24,9 +24,10 @@ struct spawn_spec {
     struct buf unknown; /* keys of info that mean nothing here, "soft, file" */
 };
 
-/* Keys of info: path (of the program, if its name is no absolute path), wdir, host, hosts, hostfile,
- * map_by, rank_by, bind_to, per, cores (a task), pset, env (NAME=VALUE lines), and for one variable each
- * env_set, env_default, env_unset, env_prepend, env_append (spawn_environment.h). -1 with a sentence. */
+/* Keys of info: path (of the program, if its name is no absolute path), wdir, host, hosts,
+ * hostfile, map_by, rank_by, bind_to, per, cores (a task), pset, env (NAME=VALUE lines), and for
+ * one variable each env_set, env_default, env_unset, env_prepend, env_append (spawn_environment.h).
+ * -1 with a sentence. */
 int spawn_spec_make(struct spawn_spec *blocks, const struct spec *base,
                     const struct task_request *ask, struct error *err);
 void spawn_spec_clear(struct spawn_spec *blocks);

@@ -21,12 +21,12 @@ void descendants_adopt(void);
  * tprun's manager and what is below it, see process_set.h. */
 size_t descendants_signal(int number, const pid_t *except, size_t nexcept);
 
-/* Send a signal to this process if it is a descendant still: its pid, once it has ended, may be that
- * of a process that is none of ours. */
+/* Send a signal to this process if it is a descendant still: its pid, once it has ended, may be
+ * that of a process that is none of ours. */
 void descendants_signal_one(pid_t pid, int number);
 
-/* Send a signal to all of a process group that this process is in, if it is a descendant still. False
- * where nothing is sent: the group's number may be that of a group that is none of ours. */
+/* Send a signal to all of a process group that this process is in, if it is a descendant still.
+ * False where nothing is sent: the group's number may be that of a group that is none of ours. */
 bool descendants_signal_group(pid_t pid, pid_t group, int number);
 
 /* The direct children there are (caller frees). */
@@ -34,9 +34,9 @@ pid_t *descendants_children(size_t *count);
 
 /* The guard's last act: TERM to all descendants but the direct children listed (what this process
  * was born with), KILL after `grace` seconds to them and to what is in the cgroup (NULL: there is
- * none), until none is left and the cgroup is removed. Blocks; reaps. What is there DESCENDANTS_PATIENCE
- * seconds after the first KILL (another user's process, one that waits for hardware) is not waited
- * for: a sentence names it (caller frees). NULL: nothing is left. */
+ * none), until none is left and the cgroup is removed. Blocks; reaps. What is there
+ * DESCENDANTS_PATIENCE seconds after the first KILL (another user's process, one that waits for
+ * hardware) is not waited for: a sentence names it (caller frees). NULL: nothing is left. */
 #define DESCENDANTS_PATIENCE 3.0
 char *descendants_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup);
 

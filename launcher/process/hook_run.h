@@ -1,10 +1,11 @@
 /*
- * hook_run - an executable of the user's that prepares a node, or clears it up: run with a time limit.
+ * hook_run - an executable of the user's that prepares a node, or clears it up: run with a time
+ * limit.
  *
- * It runs in a process group of its own, in no terminal, with /dev/null as stdin. A process between it and the caller
- * adopts what it starts: at the time limit all of that is killed, however it detached itself, and so it is when the
- * caller is gone. What is still there when the executable itself has ended is left to the caller, who becomes its
- * parent where it adopts (descendants.h).
+ * It runs in a process group of its own, in no terminal, with /dev/null as stdin. A process between
+ * it and the caller adopts what it starts: at the time limit all of that is killed, however it
+ * detached itself, and so it is when the caller is gone. What is still there when the executable
+ * itself has ended is left to the caller, who becomes its parent where it adopts (descendants.h).
  */
 #ifndef LAUNCHER_PROCESS_HOOK_RUN_H
 #define LAUNCHER_PROCESS_HOOK_RUN_H
@@ -36,18 +37,20 @@ struct hook_run {     /* zeroed: none */
     int result, life; /* private descriptors */
 };
 
-/* Start it. 0: the caller waits for run->pid, and then calls hook_run_finish(). -1 with a sentence: nothing was
- * started. */
+/* Start it. 0: the caller waits for run->pid, and then calls hook_run_finish(). -1 with a sentence:
+ * nothing was started. */
 int hook_run_begin(struct hook_run *run, const struct hook *hook, struct error *err);
 /* Kill it and all that it started. The wait and hook_run_finish() still have to follow. */
 void hook_run_cancel(struct hook_run *run);
 /* After run->pid was waited for. */
 void hook_run_finish(struct hook_run *run, struct hook_end *end);
 void hook_end_clear(struct hook_end *end); /* frees what it has */
-/* All of that in one; for a process that has nothing else to do. 0, or -1 with a sentence: it was not started. */
+/* All of that in one; for a process that has nothing else to do. 0, or -1 with a sentence: it was
+ * not started. */
 int hook_run_wait(const struct hook *hook, struct hook_end *end, struct error *err);
 
-/* "it ended with exit status 3", "it was killed by signal 9 (Killed)", "it did not end within 60 s: killed, with all that it started"; caller frees. NULL: it went well. */
+/* "it ended with exit status 3", "it was killed by signal 9 (Killed)", "it did not end within 60 s:
+ * killed, with all that it started"; caller frees. NULL: it went well. */
 char *hook_end_fault(const struct hook_end *end);
 
 #endif

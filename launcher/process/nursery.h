@@ -1,9 +1,10 @@
 /*
  * nursery - a process that forks others on request, each with descriptors that were sent along.
  *
- * It is forked before its maker has threads, tasks or links, so what it forks later has none of these, and starts
- * at once: all that was read and loaded before is there. It ends when its maker has closed it, or is gone, and all that
- * it forked has ended; what it forked ends by itself, when its descriptors close.
+ * It is forked before its maker has threads, tasks or links, so what it forks later has none of
+ * these, and starts at once: all that was read and loaded before is there. It ends when its maker
+ * has closed it, or is gone, and all that it forked has ended; what it forked ends by itself, when
+ * its descriptors close.
  */
 #ifndef LAUNCHER_PROCESS_NURSERY_H
 #define LAUNCHER_PROCESS_NURSERY_H
@@ -17,8 +18,9 @@
 
 struct nursery;
 
-/* The loop is the maker's, or NULL: it has none yet, see nursery_attach(). child() runs in each forked process, which has the descriptors that were sent (and owns them), 0 to 2, and no
- * others; its result is the exit status. NULL with a sentence. */
+/* The loop is the maker's, or NULL: it has none yet, see nursery_attach(). child() runs in each
+ * forked process, which has the descriptors that were sent (and owns them), 0 to 2, and no others;
+ * its result is the exit status. NULL with a sentence. */
 struct nursery *nursery_new(struct ev_loop *loop,
                             int (*child)(void *arg, const int *fds, size_t nfds), void *arg,
                             struct error *err);

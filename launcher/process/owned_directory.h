@@ -16,9 +16,9 @@
 int owned_directory_make(const char *path, mode_t mode);
 
 /* Call `end` for each directory in `above` whose name begins with `prefix`, which is this user's
- * and has no owner any more. Nobody else does so meanwhile. The caller looks whether
- * there is one, at a bounded number of names. Where there is, or where there are more names, the rest
- * is done beside, in a thread that the end of the process stops: it may take its time. */
+ * and has no owner any more. Nobody else does so meanwhile. The caller looks whether there is one,
+ * at a bounded number of names. Where there is, or where there are more names, the rest is done
+ * beside, in a thread that the end of the process stops: it may take its time. */
 void owned_directory_sweep(const char *above, const char *prefix, void (*end)(const char *path));
 /* Until all that was begun is done, or for so many seconds. */
 void owned_directory_sweep_wait(double seconds);

@@ -23,8 +23,8 @@ struct process {
 bool process_read(pid_t pid, struct process *process);
 
 /* Whether that process has a handler for the signal, or blocks it, as a process does that reads its
- * signals (signalfd(2), sigwait(3)). One that blocks all of them is about to start another process, as shells
- * and C libraries do it: that says nothing of what it does with a signal. */
+ * signals (signalfd(2), sigwait(3)). One that blocks all of them is about to start another process,
+ * as shells and C libraries do it: that says nothing of what it does with a signal. */
 bool process_catches(pid_t pid, int number);
 
 /* The children of every thread of that process (caller frees); NULL where there is none. */

@@ -1,5 +1,6 @@
 /*
- * process_sample - what processes use at this moment, with those of their process groups. [proc(5): stat]
+ * process_sample - what processes use at this moment, with those of their process groups. [proc(5):
+ * stat]
  */
 #ifndef LAUNCHER_PROCESS_PROCESS_SAMPLE_H
 #define LAUNCHER_PROCESS_PROCESS_SAMPLE_H

@@ -1,8 +1,9 @@
 /*
  * process_set - processes, each by its pid and the time of its birth.
  *
- * A pid may belong to another process by the time it is looked at again; with the birth it does not.
- * So a set can say who was sent a signal, and who is there still. Sets are values: {0} is empty.
+ * A pid may belong to another process by the time it is looked at again; with the birth it does
+ * not. So a set can say who was sent a signal, and who is there still. Sets are values: {0} is
+ * empty.
  */
 #ifndef LAUNCHER_PROCESS_PROCESS_SET_H
 #define LAUNCHER_PROCESS_PROCESS_SET_H

@@ -1,8 +1,8 @@
 /*
  * pseudo_terminal - a terminal that this process makes for another one. [pty(7), ioctl_tty(2)]
  *
- * What this process writes to the master is typed on the terminal; what it reads there is what the terminal
- * shows. When the last process that has the terminal open is gone, reading fails with EIO.
+ * What this process writes to the master is typed on the terminal; what it reads there is what the
+ * terminal shows. When the last process that has the terminal open is gone, reading fails with EIO.
  */
 #ifndef LAUNCHER_PROCESS_PSEUDO_TERMINAL_H
 #define LAUNCHER_PROCESS_PSEUDO_TERMINAL_H

@@ -14,7 +14,8 @@
  * process. */
 bool reap(pid_t pid, double seconds, int *status);
 
-/* The same for a process that is no child: behind a descriptor of pidfd_open(2), or -1 where the kernel has none. */
+/* The same for a process that is no child: behind a descriptor of pidfd_open(2), or -1 where the
+ * kernel has none. */
 bool reap_other(pid_t pid, int pidfd, double seconds);
 
 #endif

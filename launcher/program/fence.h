@@ -23,8 +23,8 @@ struct fence_ops {
 struct fence *fence_new(uint32_t nnodes, const struct fence_ops *ops, void *owner);
 void fence_free(struct fence *fence); /* NULL is fine */
 
-/* FRAME_FENCE_UP: frame->rank nodes have entered. -1 with a sentence: it cannot be, and the agent is
- * broken. */
+/* FRAME_FENCE_UP: frame->rank nodes have entered. -1 with a sentence: it cannot be, and the agent
+ * is broken. */
 int fence_enter(struct fence *fence, const struct frame *frame, struct error *err);
 /* FRAME_MISSING: some rank will not enter. Sent on where it says something new. */
 void fence_missing(struct fence *fence, const struct frame *frame);

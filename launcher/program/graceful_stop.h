@@ -2,8 +2,9 @@
  * graceful_stop - tasks that were sent a signal that asks them to end: what is shown of it, and how
  * long those that are left may go on.
  *
- * How tasks end after such a signal is their answer to it, and nobody's failure. From the first exit on
- * the others have --kill-grace; whoever stays longer is killed. Nodes are those of the tree.
+ * How tasks end after such a signal is their answer to it, and nobody's failure. From the first
+ * exit on the others have --kill-grace; whoever stays longer is killed. Nodes are those of the
+ * tree.
  */
 #ifndef LAUNCHER_PROGRAM_GRACEFUL_STOP_H
 #define LAUNCHER_PROGRAM_GRACEFUL_STOP_H
@@ -28,8 +29,8 @@ struct graceful_stop *graceful_stop_new(struct ev_loop *loop, struct tree *tree,
                                         const struct graceful_stop_ops *ops, void *owner);
 void graceful_stop_free(struct graceful_stop *stop); /* NULL is fine, as for each of the others */
 
-/* Send all tasks this signal, and show a line: `before` (taken over; NULL: no line), "sent SIGTERM to 8
- * tasks" and `after` (static). How many they are agents say, or after a moment the plan. */
+/* Send all tasks this signal, and show a line: `before` (taken over; NULL: no line), "sent SIGTERM
+ * to 8 tasks" and `after` (static). How many they are agents say, or after a moment the plan. */
 void graceful_stop_signal(struct graceful_stop *stop, int number, char *before, const char *after);
 /* The same where they are sent it otherwise. */
 void graceful_stop_expect(struct graceful_stop *stop, int number, char *before, const char *after);

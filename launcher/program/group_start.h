@@ -1,11 +1,12 @@
 /*
- * group_start - one task group from the request to its launch: what is free is read, hosts that need an
- * agent are asked, a plan is made and claimed, the group is launched. The program's first tasks and those
- * that are spawned go the same way; what differs between them is in their struct group_start_ops.
+ * group_start - one task group from the request to its launch: what is free is read, hosts that
+ * need an agent are asked, a plan is made and claimed, the group is launched. The program's first
+ * tasks and those that are spawned go the same way; what differs between them is in their struct
+ * group_start_ops.
  *
- * A start that has to wait says what for, and is tried again from the loop: for hosts, when they are up
- * or have failed; for the instance's lock, in a moment; for what others hold, when its owner is told that
- * something may be free. The oldest is tried first.
+ * A start that has to wait says what for, and is tried again from the loop: for hosts, when they
+ * are up or have failed; for the instance's lock, in a moment; for what others hold, when its owner
+ * is told that something may be free. The oldest is tried first.
  */
 #ifndef LAUNCHER_PROGRAM_GROUP_START_H
 #define LAUNCHER_PROGRAM_GROUP_START_H
@@ -24,8 +25,8 @@ enum group_step {
 };
 
 struct group_start_ops { /* in order; `owner` is what group_start_new() was given */
-    /* Read what is free, and start agents on hosts that are likely to be needed: HOSTS, QUEUED, FAILED or
-     * REFUSED. NULL: nothing to do. */
+    /* Read what is free, and start agents on hosts that are likely to be needed: HOSTS, QUEUED,
+     * FAILED or REFUSED. NULL: nothing to do. */
     enum group_step (*begin)(void *owner, struct error *err);
     bool (*awaits_hosts)(void *owner);
     /* Layout and claim as values: DONE, HOSTS, FAILED or REFUSED. */
@@ -33,10 +34,11 @@ struct group_start_ops { /* in order; `owner` is what group_start_new() was give
     enum group_step (*claim)(void *owner, struct error *err); /* DONE, LOST or FAILED */
     /* After LOST, read again what is free; NULL: plan() does. 0, or -1 with a sentence. */
     int (*refresh)(void *owner, struct error *err);
-    /* It could not be planned or claimed, as err says: HOSTS, QUEUED, FAILED or REFUSED; NULL: FAILED. */
+    /* It could not be planned or claimed, as err says: HOSTS, QUEUED, FAILED or REFUSED; NULL:
+     * FAILED. */
     enum group_step (*stuck)(void *owner, struct error *err);
-    /* The claim holds: DONE or FAILED. Whatever the result the start is over, and is freed afterwards,
-     * as after refused(). */
+    /* The claim holds: DONE or FAILED. Whatever the result the start is over, and is freed
+     * afterwards, as after refused(). */
     enum group_step (*launch)(void *owner, struct error *err);
     void (*refused)(void *owner, const struct error *err);
 };
@@ -55,7 +57,8 @@ struct group_start *group_start_new(struct group_starts *starts, const struct gr
                                     void *owner);
 /* From the front; also where it stands in line, and something may be free. */
 void group_start_begin(struct group_start *start);
-/* Some host is up or has failed: go on with those that waited for it. NULL: nothing is wanted yet. */
+/* Some host is up or has failed: go on with those that waited for it. NULL: nothing is wanted
+ * yet. */
 void group_starts_settled(struct group_starts *starts);
 /* Nothing is to be started any more. */
 void group_starts_stop(struct group_starts *starts);

@@ -1,8 +1,9 @@
 /*
- * inquiries - questions to agents about their tasks, and signals for some of these, each answered within a time.
+ * inquiries - questions to agents about their tasks, and signals for some of these, each answered
+ * within a time.
  *
- * Whoever has not answered by then, or is lost, is named. Nodes are those of the tree. `done` is called once, from
- * the loop or from inquiries_free().
+ * Whoever has not answered by then, or is lost, is named. Nodes are those of the tree. `done` is
+ * called once, from the loop or from inquiries_free().
  */
 #ifndef LAUNCHER_PROGRAM_INQUIRIES_H
 #define LAUNCHER_PROGRAM_INQUIRIES_H

@@ -1,6 +1,6 @@
 /*
- * lost_hosts - hosts whose agents are gone, and which no task of the program needs: each is asked for another agent from
- * time to time, until it has one.
+ * lost_hosts - hosts whose agents are gone, and which no task of the program needs: each is asked
+ * for another agent from time to time, until it has one.
  *
  * For the manager of an instance: programs in it are placed on other hosts meanwhile.
  */

@@ -19,8 +19,8 @@ void no_pmi_free(struct no_pmi *no_pmi); /* NULL is fine */
 /* These tasks were silent. */
 void no_pmi_add(struct no_pmi *no_pmi, const struct idset *ranks);
 
-/* The line about the first part of which this holds, if there is one, with a newline. Reads the files
- * of the programs. */
+/* The line about the first part of which this holds, if there is one, with a newline. Reads the
+ * files of the programs. */
 void no_pmi_explain(const struct no_pmi *no_pmi, const struct spec *spec,
                     const struct layout *layout, struct buf *lines);
 

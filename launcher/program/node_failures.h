@@ -16,8 +16,8 @@ struct node_failures { /* zeroed: none */
 };
 
 void node_failures_add(struct node_failures *failures, uint32_t node, const char *text);
-/* Set *err to "node[1-2]: TEXT", with the text of the lowest node that failed and all nodes that gave the same text, and
- * empty the list. host() names a node. False, and no error: none failed. */
+/* Set *err to "node[1-2]: TEXT", with the text of the lowest node that failed and all nodes that
+ * gave the same text, and empty the list. host() names a node. False, and no error: none failed. */
 bool node_failures_take(struct node_failures *failures,
                         const char *(*host)(void *owner, uint32_t node), void *owner,
                         struct error *err);

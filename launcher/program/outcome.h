@@ -2,8 +2,8 @@
  * outcome - how a program ended, and whose doing it was.
  *
  * The first abnormal end in time decides status and message; at one time, that of the lowest rank.
- * What tprun ended afterwards is counted, not blamed. Ranks that ended in the same way make one line.
- * All texts and sets that are passed in are copied.
+ * What tprun ended afterwards is counted, not blamed. Ranks that ended in the same way make one
+ * line. All texts and sets that are passed in are copied.
  */
 #ifndef LAUNCHER_PROGRAM_OUTCOME_H
 #define LAUNCHER_PROGRAM_OUTCOME_H
@@ -36,8 +36,8 @@ void outcome_task_ended(struct outcome *outcome, uint64_t time, const char *why,
 void outcome_other(struct outcome *outcome, uint64_t time, int status, const char *line);
 /* The same, and the line is shown even if another end was the first. */
 void outcome_always(struct outcome *outcome, uint64_t time, int status, const char *line);
-/* Tasks were sent this signal because tprun was, and a line has said so: that they die of it, or exit
- * with 128 and its number, is not shown again. The status stays theirs. */
+/* Tasks were sent this signal because tprun was, and a line has said so: that they die of it, or
+ * exit with 128 and its number, is not shown again. The status stays theirs. */
 void outcome_signal_sent(struct outcome *outcome, int number);
 /* Tasks that ended after tprun told them to: counted once each, and not blamed. */
 void outcome_killed(struct outcome *outcome, const struct idset *ranks);

@@ -13,15 +13,17 @@
 struct predecessors;
 
 struct
-    predecessors_ops { /* from the loop or from predecessors_wait(); the first two once, and nothing after */
+    predecessors_ops { /* from the loop or from predecessors_wait(); the first two once, and nothing
+                          after */
     void (*over)(void *owner); /* all of them are */
     void (*refused)(void *owner,
                     const struct error *err);    /* there is none, or one did not end well */
     void (*note)(void *owner, const char *text); /* after some seconds: what is waited for */
 };
 
-/* Each text is an id with ":ok" or ":any" behind it, or nothing, which is ":any" (spec_after_check()); borrowed, as
- * `instance` is, whose programs are meant where several instances have the id. */
+/* Each text is an id with ":ok" or ":any" behind it, or nothing, which is ":any"
+ * (spec_after_check()); borrowed, as `instance` is, whose programs are meant where several
+ * instances have the id. */
 struct predecessors *predecessors_new(struct ev_loop *loop, char *const *texts,
                                       const char *instance, const struct predecessors_ops *ops,
                                       void *owner);

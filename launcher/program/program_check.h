@@ -1,10 +1,10 @@
 /*
- * program_check - all or none: tasks of a group of several nodes are started once each of these nodes
- * has said that it can start its own.
+ * program_check - all or none: tasks of a group of several nodes are started once each of these
+ * nodes has said that it can start its own.
  *
  * A node's refusal is passed on at once; what becomes of the group is decided when all nodes have
- * answered. Where no node refuses, programs that are linked with different MPIs are refused as well, and
- * so is one whose MPI is another on another node.
+ * answered. Where no node refuses, programs that are linked with different MPIs are refused as
+ * well, and so is one whose MPI is another on another node.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_CHECK_H
 #define LAUNCHER_PROGRAM_PROGRAM_CHECK_H
@@ -22,8 +22,8 @@ struct program_check_ops {
     /* These ranks of the program cannot be started; `time` (ns) is that of the first refusal. */
     void (*refused)(void *owner, uint64_t time, int status, const char *text,
                     const struct idset *ranks);
-    /* All nodes have answered, and whether some ranks were refused. The check is freed by the owner,
-     * here or later. */
+    /* All nodes have answered, and whether some ranks were refused. The check is freed by the
+     * owner, here or later. */
     void (*done)(void *owner, bool refused);
 };
 

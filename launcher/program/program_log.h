@@ -1,9 +1,9 @@
 /*
  * program_log - the events of a program, written down: tprun-events(7) says which there are.
  *
- * What is told is kept until program_log_write(), so that what happens at once is one write; nobody may hear
- * of an event before that. There is a log from program_log_attach() on. A log that cannot be written harms
- * nothing, and is told once by a note, as one that is full is.
+ * What is told is kept until program_log_write(), so that what happens at once is one write; nobody
+ * may hear of an event before that. There is a log from program_log_attach() on. A log that cannot
+ * be written harms nothing, and is told once by a note, as one that is full is.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_LOG_H
 #define LAUNCHER_PROGRAM_PROGRAM_LOG_H
@@ -23,15 +23,16 @@ struct program_log;
 struct program_log *program_log_new(void (*note)(void *owner, const char *text), void *owner);
 void program_log_free(struct program_log *log); /* NULL is fine */
 
-/* The program is in the ledger: "new", "pending", which are written at once. Both are borrowed for the call. Once; NULL, and any later call, does
- * nothing. */
+/* The program is in the ledger: "new", "pending", which are written at once. Both are borrowed for
+ * the call. Once; NULL, and any later call, does nothing. */
 void program_log_attach(struct program_log *log, struct ledger_entry *entry,
                         const struct spec *spec);
 /* Takes the context, NULL: none. */
 void program_log_event(struct program_log *log, const char *name, json_t *context);
 void program_log_write(struct program_log *log);
 
-/* Of a program that keeps agents: "idle" until then (seconds of the epoch), or with 0 "used". Written at once. */
+/* Of a program that keeps agents: "idle" until then (seconds of the epoch), or with 0 "used".
+ * Written at once. */
 void program_log_agents_used(struct program_log *log, double until);
 
 /* ---- tasks ---- */

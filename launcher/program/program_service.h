@@ -1,9 +1,9 @@
 /*
- * program_service - what PMIx servers of all nodes ask of the program as a whole, and the names that
- * its tasks publish.
+ * program_service - what PMIx servers of all nodes ask of the program as a whole, and the names
+ * that its tasks publish.
  *
- * It carries the messages of a PMI service (pmi-server/service/service.h) over the tree of agents: the
- * nodes of the one are those of the other.
+ * It carries the messages of a PMI service (pmi-server/service/service.h) over the tree of agents:
+ * the nodes of the one are those of the other.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_SERVICE_H
 #define LAUNCHER_PROGRAM_PROGRAM_SERVICE_H
@@ -24,8 +24,8 @@ struct program_service *program_service_new(struct ev_loop *loop, struct tree *t
                                             const struct program_service_ops *ops, void *owner);
 void program_service_free(struct program_service *service); /* NULL is fine */
 
-/* Before the first group: the instance and the program's entry, for names; what tasks know the instance
- * by; names of hosts by number. Borrowed, the entry until program_service_end(). */
+/* Before the first group: the instance and the program's entry, for names; what tasks know the
+ * instance by; names of hosts by number. Borrowed, the entry until program_service_end(). */
 void program_service_start(struct program_service *service, struct instance *instance,
                            struct ledger_entry *entry, const char *instance_id,
                            const char *const *hosts);

@@ -1,6 +1,6 @@
 /*
- * program_start - what a program has of its instance, and how its first tasks get there: resources, hosts,
- * agents, the wait for what others hold, and the plan. The steps are those of group_start.h.
+ * program_start - what a program has of its instance, and how its first tasks get there: resources,
+ * hosts, agents, the wait for what others hold, and the plan. The steps are those of group_start.h.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_START_H
 #define LAUNCHER_PROGRAM_PROGRAM_START_H

@@ -43,7 +43,8 @@ struct program_transition {
     enum program_state next;
 };
 
-/* Its name in the program's log; NULL: it is not written, as those from before the program has one. */
+/* Its name in the program's log; NULL: it is not written, as those from before the program has
+ * one. */
 const char *program_event_name(enum program_event event);
 
 struct program_transition program_transition(enum program_state state, enum program_event event);

@@ -1,6 +1,6 @@
 /*
- * program_termination - tasks of a program are told to end, and agents that do not answer in time are
- * given up.
+ * program_termination - tasks of a program are told to end, and agents that do not answer in time
+ * are given up.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_TERMINATION_H
 #define LAUNCHER_PROGRAM_PROGRAM_TERMINATION_H

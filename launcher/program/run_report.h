@@ -1,5 +1,6 @@
 /*
- * run_report - what happened to a program, for --report and --timing: made of its log when it is over.
+ * run_report - what happened to a program, for --report and --timing: made of its log when it is
+ * over.
  *
  *     {"version": 1, "id": "17", "state": "complete", "status": 0, ...      as tpctl info --format=json
  *      "R": {...}, "tasks": [...],
@@ -16,8 +17,8 @@
 
 struct run_report;
 
-/* Of a program whose log is complete; NULL: it did not come so far as to have one. `status` and `reason` are what it
- * ends with. */
+/* Of a program whose log is complete; NULL: it did not come so far as to have one. `status` and
+ * `reason` are what it ends with. */
 struct run_report *run_report_new(const struct ledger_entry *entry, int status, const char *reason);
 void run_report_free(struct run_report *report);
 

@@ -1,9 +1,9 @@
 /*
- * spawn - groups that a task asks for: started (group_start.h), and answered for when every task of them
- * has been executed, or one has not.
+ * spawn - groups that a task asks for: started (group_start.h), and answered for when every task of
+ * them has been executed, or one has not.
  *
- * Until then ends of tasks are kept. Where a task cannot be started the whole group is given up, and
- * how its other tasks end is of no interest.
+ * Until then ends of tasks are kept. Where a task cannot be started the whole group is given up,
+ * and how its other tasks end is of no interest.
  */
 #ifndef LAUNCHER_PROGRAM_SPAWN_H
 #define LAUNCHER_PROGRAM_SPAWN_H

@@ -3,8 +3,8 @@
  * further ones by MPI_Comm_spawn.
  *
  * Groups are numbered from 0 in order of launch, and go on counting the program's ranks. A group is
- * there from its launch until no node has anything left of it, and until then counts as used what its
- * tasks are bound to. Nodes are those of the tree of agents.
+ * there from its launch until no node has anything left of it, and until then counts as used what
+ * its tasks are bound to. Nodes are those of the tree of agents.
  *
  * A group owns its fences, and the check whether all its nodes can start their tasks.
  */
@@ -50,7 +50,8 @@ struct task_groups_ops {
     /* These ranks of the program cannot be started; `time` as in program_check.h. */
     void (*refused)(void *owner, struct task_group *group, uint64_t time, int status,
                     const char *text, const struct idset *ranks);
-    /* All its nodes have said whether they can start their tasks, and some cannot: none is started. */
+    /* All its nodes have said whether they can start their tasks, and some cannot: none is
+     * started. */
     void (*unstartable)(void *owner, struct task_group *group);
 };
 
@@ -59,7 +60,8 @@ struct task_groups *task_groups_new(struct tree *tree, const struct task_groups_
                                     void *owner);
 void task_groups_free(struct task_groups *groups); /* and all groups; NULL is fine */
 
-/* What was claimed for the program, which it holds until its end; borrowed. Before the first group. */
+/* What was claimed for the program, which it holds until its end; borrowed. Before the first
+ * group. */
 void task_groups_set_claim(struct task_groups *groups, const struct rset *claim);
 
 /* ---- all of them ---- */

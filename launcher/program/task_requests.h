@@ -1,8 +1,8 @@
 /*
  * task_requests - what tasks that speak PMI-1 or PMI-2 ask of their program, and the answers.
  *
- * Names that are published and ranks that ended badly are answered at once; a spawn is answered when its
- * tasks have been started, or cannot be.
+ * Names that are published and ranks that ended badly are answered at once; a spawn is answered
+ * when its tasks have been started, or cannot be.
  */
 #ifndef LAUNCHER_PROGRAM_TASK_REQUESTS_H
 #define LAUNCHER_PROGRAM_TASK_REQUESTS_H

@@ -21,8 +21,8 @@ struct time_limit_ops {
     void (*warn)(void *owner, char *before);
 };
 
-/* Whether --signal has a limit to warn of: 0, or -1 with a sentence. `expiration` is R's, in s of the
- * epoch; 0: it has none. */
+/* Whether --signal has a limit to warn of: 0, or -1 with a sentence. `expiration` is R's, in s of
+ * the epoch; 0: it has none. */
 int time_limit_check(const struct spec *spec, double expiration, struct error *err);
 
 /* All is borrowed. The limit counts from now. */

@@ -5,8 +5,8 @@
  *     {"status":N,"error":"a sentence"}        not done; N is the exit status of who asked
  *
  * and with either what is known: "reached", a set of ranks that were sent a signal; "missed",
- * [[RANKS, "why"], ...]; "silent", hosts that did not answer in time (RFC 29); "nodes", [{"host": ...,
- * and what inquiry.h has of its tasks}].
+ * [[RANKS, "why"], ...]; "silent", hosts that did not answer in time (RFC 29); "nodes", [{"host":
+ * ..., and what inquiry.h has of its tasks}].
  */
 #ifndef LAUNCHER_PROTOCOL_CONTROL_ANSWER_H
 #define LAUNCHER_PROTOCOL_CONTROL_ANSWER_H

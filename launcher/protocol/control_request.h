@@ -1,5 +1,6 @@
 /*
- * control_request - what a command asks of a program's manager over its control socket. FRAME_CONTROL:
+ * control_request - what a command asks of a program's manager over its control socket.
+ * FRAME_CONTROL:
  *
  *     {"version":1,"method":"signal","number":15,"ranks":"0-3"}     no ranks: all
  *     {"version":1,"method":"terminate","grace":5.0}                no grace: --kill-grace of the program

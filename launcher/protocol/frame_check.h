@@ -1,10 +1,10 @@
 /*
  * frame_check - what agents say, before anything is done with it.
  *
- * Agents run on other machines. Every number in what they say that is used as an index or a count is
- * checked here: nodes, ranks of the program and of a group, sets of these. What tasks make of it is not
- * looked at: bytes of the exchange and of the service, questions, topologies, output have readers of their
- * own, which check them.
+ * Agents run on other machines. Every number in what they say that is used as an index or a count
+ * is checked here: nodes, ranks of the program and of a group, sets of these. What tasks make of it
+ * is not looked at: bytes of the exchange and of the service, questions, topologies, output have
+ * readers of their own, which check them.
  */
 #ifndef LAUNCHER_PROTOCOL_FRAME_CHECK_H
 #define LAUNCHER_PROTOCOL_FRAME_CHECK_H
@@ -23,8 +23,8 @@ struct frame_check_limits {
     uint32_t group_nranks, group_nnodes;
 };
 
-/* *value is the JSON of a frame that has some that is checked here (new reference), else NULL. -1 with
- * a sentence: the frame is not to be used, and its agent is broken. */
+/* *value is the JSON of a frame that has some that is checked here (new reference), else NULL. -1
+ * with a sentence: the frame is not to be used, and its agent is broken. */
 int frame_check_read(const struct frame *frame, const struct frame_check_limits *limits,
                      json_t **value, struct error *err);
 

@@ -1,6 +1,6 @@
 /*
- * hello - an agent's answer to its welcome: its version, and what hardware its node has, or why it cannot take
- * part. A topology that the manager knows already is not sent again.
+ * hello - an agent's answer to its welcome: its version, and what hardware its node has, or why it
+ * cannot take part. A topology that the manager knows already is not sent again.
  */
 #ifndef LAUNCHER_PROTOCOL_HELLO_H
 #define LAUNCHER_PROTOCOL_HELLO_H
@@ -10,8 +10,8 @@
 #include "affinity/topology/topo.h"
 #include "base/error.h"
 
-/* Cores that R gives this node must be there and be allowed: a run is refused, not shrunk. 0, or -1 with a
- * sentence. */
+/* Cores that R gives this node must be there and be allowed: a run is refused, not shrunk. 0, or -1
+ * with a sentence. */
 int hello_check_cores(const struct topo *topo, const char *cores, struct error *err);
 
 struct hello {

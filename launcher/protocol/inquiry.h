@@ -1,9 +1,9 @@
 /*
- * inquiry - what the manager asks agents about tasks of theirs, or a signal that it wants sent to them; and what
- * an agent answers. Both ends of FRAME_INQUIRY and FRAME_INQUIRY_ANSWER are here.
+ * inquiry - what the manager asks agents about tasks of theirs, or a signal that it wants sent to
+ * them; and what an agent answers. Both ends of FRAME_INQUIRY and FRAME_INQUIRY_ANSWER are here.
  *
- * Ranks are ranks of the program, nodes those of the tree. Readers take any JSON. What was read is freed by
- * the function that ends in clear, also where it was refused.
+ * Ranks are ranks of the program, nodes those of the tree. Readers take any JSON. What was read is
+ * freed by the function that ends in clear, also where it was refused.
  */
 #ifndef LAUNCHER_PROTOCOL_INQUIRY_H
 #define LAUNCHER_PROTOCOL_INQUIRY_H

@@ -1,5 +1,6 @@
 /*
- * instance_request - what every request to an instance has: the version of who asks, and who that is.
+ * instance_request - what every request to an instance has: the version of who asks, and who that
+ * is.
  *
  *     {"version": "0.1", "variables": {"TPRUN_PROGRAM": "17", ...}, ...}
  *
@@ -19,8 +20,8 @@ json_t *instance_request_new(void); /* of this process; new reference */
 /* Set the variables in this process's environment. -1 with a sentence: it is of another version. */
 int instance_request_take(const json_t *value, struct error *err);
 
-/* Those of these variables that this process has, as an object (new reference); and the way back: those that are not in
- * it are removed, others are passed over. */
+/* Those of these variables that this process has, as an object (new reference); and the way back:
+ * those that are not in it are removed, others are passed over. */
 json_t *instance_request_variables(const char *const *names, size_t count);
 void instance_request_set_variables(const json_t *known, const char *const *names, size_t count);
 

@@ -87,8 +87,8 @@ uint32_t *launch_part_sizes(const struct layout *layout, size_t nparts);
 bool launch_is_crowded(const struct launch *launch);
 /* What PMIx calls a group of a program; caller frees. */
 char *launch_namespace(const char *instance_id, const char *program, uint32_t group);
-/* The parts of a spec, [nparts], of so many tasks each, as PMIx tells of the parts of a job: they borrow of
- * the spec. Caller frees. */
+/* The parts of a spec, [nparts], of so many tasks each, as PMIx tells of the parts of a job: they
+ * borrow of the spec. Caller frees. */
 struct namespace_app *launch_namespace_apps(const struct spec *spec, const uint32_t *sizes);
 /* The name of the key-value space of PMI-1 and PMI-2 of a group; caller frees. */
 char *launch_kvsname(const char *program, uint32_t group);

@@ -1,5 +1,6 @@
 /*
- * request_files - files that options name, sent along to a program's manager, which may be on another host.
+ * request_files - files that options name, sent along to a program's manager, which may be on
+ * another host.
  *
  *     [{"path": "r.json", "text": "{...}"}, ...]
  */

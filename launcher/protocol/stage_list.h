@@ -1,14 +1,17 @@
 /*
- * stage_list - the files that are copied to the nodes of a program before it starts: --stage, --prolog, --epilog.
+ * stage_list - the files that are copied to the nodes of a program before it starts: --stage,
+ * --prolog, --epilog.
  *
- * Their bytes follow each other in one stream, in the order of the list. In a FRAME_STAGE the list is
+ * Their bytes follow each other in one stream, in the order of the list. In a FRAME_STAGE the list
+ * is
  *
  *     {"nodes": "0-3", "files": [{"kind": "file", "name": "app", "path": "/home/a/app", "mode": 493,
  *                                 "size": 16384}, ...]}
  *
- * and the FRAME_STAGE_END behind the stream has {"sums": ["ef46db3751d8e999", ...]} (xxhash64.h), or
- * {"failed": TEXT} where the bytes could not be read. A node answers with FRAME_STAGED: {"ready": true} once there is
- * room for them, {"done": true} once they are there, or {"failed": TEXT}.
+ * and the FRAME_STAGE_END behind the stream has {"sums": ["ef46db3751d8e999", ...]} (xxhash64.h),
+ * or {"failed": TEXT} where the bytes could not be read. A node answers with FRAME_STAGED:
+ * {"ready": true} once there is room for them, {"done": true} once they are there, or {"failed":
+ * TEXT}.
  */
 #ifndef LAUNCHER_PROTOCOL_STAGE_LIST_H
 #define LAUNCHER_PROTOCOL_STAGE_LIST_H
@@ -56,7 +59,8 @@ int stage_order_from_json(struct stage_list *list, struct idset **nodes, const j
 
 /* A FRAME_STAGE_END. */
 json_t *stage_sums_to_json(const uint64_t *sums, size_t count);
-/* Of so many files. 0, or -1 with the sentence of who could not read them, or one about the message. */
+/* Of so many files. 0, or -1 with the sentence of who could not read them, or one about the
+ * message. */
 int stage_sums_from_json(uint64_t *sums, size_t count, const json_t *value, struct error *err);
 
 /* ---- on a node ---- */
@@ -67,8 +71,8 @@ struct stage_place { /* what is staged there; zeroed: nothing */
 };
 
 void stage_place_clear(struct stage_place *place);
-/* Where the staged copy of a program is that is called by this name in that directory; NULL: it is not staged. By its
- * name there, or by the path that it was staged from. Caller frees. */
+/* Where the staged copy of a program is that is called by this name in that directory; NULL: it is
+ * not staged. By its name there, or by the path that it was staged from. Caller frees. */
 char *stage_place_find(const struct stage_place *place, const char *program, const char *directory);
 
 /* An absolute path without "." and doubled slashes: of `path` in that directory. Caller frees. */

@@ -1,11 +1,11 @@
 /*
- * task_report - what an agent says of a task group, in the order in which it is said: that its node can start
- * the tasks (prepared), that they are started (started), that some ended badly (ended), that all have
- * ended (done). Each message is written and read here.
+ * task_report - what an agent says of a task group, in the order in which it is said: that its node
+ * can start the tasks (prepared), that they are started (started), that some ended badly (ended),
+ * that all have ended (done). Each message is written and read here.
  *
- * Readers take JSON that frame_check.h has passed; what is malformed all the same is left out, or refused where
- * a function returns -1. A report that was read owns what it points to, but for borrowed texts; clear it.
- * A zeroed report is an empty one. Ranks are ranks of the program.
+ * Readers take JSON that frame_check.h has passed; what is malformed all the same is left out, or
+ * refused where a function returns -1. A report that was read owns what it points to, but for
+ * borrowed texts; clear it. A zeroed report is an empty one. Ranks are ranks of the program.
  */
 #ifndef LAUNCHER_PROTOCOL_TASK_REPORT_H
 #define LAUNCHER_PROTOCOL_TASK_REPORT_H
@@ -69,7 +69,8 @@ struct started_report {
 };
 
 json_t *started_report_to_json(const struct started_report *report); /* new reference */
-/* -1 with a sentence for a binding that is malformed; those before it are there. NULL is an empty report. */
+/* -1 with a sentence for a binding that is malformed; those before it are there. NULL is an empty
+ * report. */
 int started_report_from_json(struct started_report *report, const json_t *value, struct error *err);
 void started_report_clear(struct started_report *report);
 
@@ -87,7 +88,8 @@ void ended_report_pack(struct buf *out, uint64_t at, const struct ended_report *
 uint64_t ended_report_time(const struct frame *frame); /* the payload has 8 bytes or more */
 /* The same payload with another time. */
 void ended_report_pack_at(struct buf *out, uint64_t at, const struct frame *frame);
-/* The texts are borrowed from the value. -1: it is malformed. Clear it in any case: frees the ranks. */
+/* The texts are borrowed from the value. -1: it is malformed. Clear it in any case: frees the
+ * ranks. */
 int ended_report_from_json(struct ended_report *report, const json_t *value);
 void ended_report_clear(struct ended_report *report);
 

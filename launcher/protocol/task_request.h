@@ -1,5 +1,6 @@
 /*
- * task_request - what a task asks of its program, and the answer: on its way between agent and manager.
+ * task_request - what a task asks of its program, and the answer: on its way between agent and
+ * manager.
  *
  * All text is owned by the struct. Text may be any bytes without a zero.
  */

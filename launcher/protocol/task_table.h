@@ -1,6 +1,6 @@
 /*
- * task_table - which host each rank of a program is on, as its manager says it: group by group, since
- * tasks may be added to a running program. Both ends of FRAME_MAPPED are here.
+ * task_table - which host each rank of a program is on, as its manager says it: group by group,
+ * since tasks may be added to a running program. Both ends of FRAME_MAPPED are here.
  */
 #ifndef LAUNCHER_PROTOCOL_TASK_TABLE_H
 #define LAUNCHER_PROTOCOL_TASK_TABLE_H

@@ -11,8 +11,8 @@
 #define SAVED_MAGIC "tprunout"
 #define SAVED_VERSION 1
 
-/* Its fields in the file: u64, little endian, in this order, behind the magic. Those from SAVED_OLDEST on are
- * used in output.0 alone, and written over. */
+/* Its fields in the file: u64, little endian, in this order, behind the magic. Those from
+ * SAVED_OLDEST on are used in output.0 alone, and written over. */
 enum saved_field {
     SAVED_FIELD_VERSION,
     SAVED_FIELD_NUMBER, /* of the file */

@@ -1,5 +1,6 @@
 /*
- * batch_nodelist - hosts and counts as PBS, LSF and Grid Engine write them; Slurm: slurm_nodelist.h.
+ * batch_nodelist - hosts and counts as PBS, LSF and Grid Engine write them; Slurm:
+ * slurm_nodelist.h.
  *
  *     slots   a host a line, a line a slot                  PBS_NODEFILE, LSB_DJOB_HOSTFILE
  *     table   "host slots queue processors" a line          PE_HOSTFILE, sge_pe(5)

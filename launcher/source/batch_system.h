@@ -48,8 +48,8 @@ const char *batch_system_name(const struct batch_system *source); /* "Slurm", "t
 const char *
 batch_system_variable(const struct batch_system *source); /* "SLURM_JOB_ID"; NULL: this machine */
 
-/* The nodes as the source names them: node_list_from_source() of nodes_from_options.h puts them in order for use.
- * NULL with a sentence that names the variable and what would do. */
+/* The nodes as the source names them: node_list_from_source() of nodes_from_options.h puts them in
+ * order for use. NULL with a sentence that names the variable and what would do. */
 struct node_list *batch_system_nodes(const struct batch_system *source, double now,
                                      struct error *err);
 

@@ -33,8 +33,8 @@ struct node_list *batch_refuse(const struct batch_system *source, const char *wa
 /* NULL with what is in err, which went wrong with `variable`, and what would do. */
 struct node_list *batch_broken(const struct batch_system *source, const char *variable,
                                struct error *err);
-/* The nodes of the file that `variable` gave; `cores`: its counts are cores. Takes the file; NULL for
- * it is batch_broken(). */
+/* The nodes of the file that `variable` gave; `cores`: its counts are cores. Takes the file; NULL
+ * for it is batch_broken(). */
 struct node_list *batch_nodes(const struct batch_system *source, struct hostfile *file,
                               const char *variable, bool cores, struct error *err);
 

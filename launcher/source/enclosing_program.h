@@ -26,8 +26,8 @@ struct enclosing_program *enclosing_program_open(struct error *err);
 void enclosing_program_free(
     struct enclosing_program *program); /* NULL is fine; also the instance */
 
-/* Its row among the sources of nodes (batch_system.h). Never NULL: where nothing is known of the program, its
- * task has this machine. */
+/* Its row among the sources of nodes (batch_system.h). Never NULL: where nothing is known of the
+ * program, its task has this machine. */
 struct node_list *enclosing_program_nodes(const struct batch_system *source, double now,
                                           struct error *err);
 char *enclosing_program_identity(const struct batch_system *source);

@@ -67,8 +67,8 @@ int node_list_keep(struct node_list *nodes, const struct rset *set, const char *
 int node_list_bound(struct node_list *nodes, const struct rset *set, const char *name,
                     struct error *err);
 
-/* True for any name or address of this machine. A name that is not plainly its own is looked up, which may
- * take seconds. */
+/* True for any name or address of this machine. A name that is not plainly its own is looked up,
+ * which may take seconds. */
 bool node_list_is_here(const char *host);
 
 #endif

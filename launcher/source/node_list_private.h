@@ -1,8 +1,8 @@
 /*
  * node_list_private - putting a list of nodes together.
  *
- * In this order: node_list_new(), node_list_add() for each host that the source names, node_list_find_here(),
- * node_list_excluded() and node_list_drop(), node_list_join_here().
+ * In this order: node_list_new(), node_list_add() for each host that the source names,
+ * node_list_find_here(), node_list_excluded() and node_list_drop(), node_list_join_here().
  */
 #ifndef LAUNCHER_SOURCE_NODE_LIST_PRIVATE_H
 #define LAUNCHER_SOURCE_NODE_LIST_PRIVATE_H
@@ -28,8 +28,9 @@ void node_list_join_here(struct node_list *nodes); /* two names of this machine 
 /* drop[i] for each node that a hostlist names; NULL with a sentence for a host that is not there,
  * and where none would be left. Caller frees. */
 bool *node_list_excluded(const struct node_list *nodes, const char *hostlist, struct error *err);
-/* Likewise each node that a constraint does not match is marked; a property that no node has is a line
- * of the note. `R` (or NULL) has the properties. -1 with a sentence where none would be left. */
+/* Likewise each node that a constraint does not match is marked; a property that no node has is a
+ * line of the note. `R` (or NULL) has the properties. -1 with a sentence where none would be
+ * left. */
 int node_list_require(struct node_list *nodes, const struct rset *R, const char *constraint,
                       bool *drop, struct error *err);
 void node_list_drop(struct node_list *nodes, const bool *drop);

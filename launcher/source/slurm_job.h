@@ -17,8 +17,8 @@ struct node_list *slurm_nodes(const struct batch_system *source, double now, str
 
 struct slurm_job;
 
-/* NULL with a sentence where this is no job, where the job does not say which nodes it has, or where
- * there is no srun in the PATH. */
+/* NULL with a sentence where this is no job, where the job does not say which nodes it has, or
+ * where there is no srun in the PATH. */
 struct slurm_job *slurm_job_new(struct error *err);
 void slurm_job_free(struct slurm_job *job); /* NULL is fine */
 

@@ -24,8 +24,8 @@ struct field_type {
     json_t *(*get)(const void *base, const struct field *field);
     /* 0, or -1 with a sentence that does not name the key. */
     int (*set)(void *base, const struct field *field, const json_t *value, struct error *err);
-    /* The same from text of a command line; NULL: it has no such text, or one that says more. A flag has
-     * none, and becomes true. */
+    /* The same from text of a command line; NULL: it has no such text, or one that says more. A
+     * flag has none, and becomes true. */
     int (*read)(void *base, const struct field *field, const char *text, struct error *err);
     void (*clear)(void *base, const struct field *field); /* frees what it owns; NULL: nothing */
 };

@@ -33,8 +33,8 @@ extern const struct spec_word spec_rlimit_words[];     /* RLIMIT_* */
 bool spec_word_find(const struct spec_word *words, const char *text, size_t len, unsigned *value);
 const char *spec_word_name(const struct spec_word *words, unsigned value); /* or NULL */
 char *spec_words_list(const struct spec_word *words); /* "text, json"; caller frees */
-/* The value of text[0..len); of words between commas, none of which may be empty, all values or'ed together.
- * 0, or -1 with a sentence that says which words there are. */
+/* The value of text[0..len); of words between commas, none of which may be empty, all values or'ed
+ * together. 0, or -1 with a sentence that says which words there are. */
 int spec_word_decode(const struct spec_word *words, const char *text, size_t len, unsigned *value,
                      struct error *err);
 int spec_words_decode(const struct spec_word *words, const char *text, unsigned *set,

@@ -108,12 +108,11 @@ struct spec {
         output_idle; /* s that an unfinished line of stdout waits for its end; INFINITY: as long */
     double error_idle; /* as it takes. The same of stderr. 0: what they are written to says */
     bool pty;          /* rank 0 has a terminal of its own, which is typed on by what reads stdin */
-    char *
-        terminal; /* what it is like at first, see terminal_modes.h; NULL: as the kernel makes one */
+    char *terminal;    /* what it is like at first, see terminal_modes.h; NULL: as the kernel makes
+                     one */
     enum spec_input input;
-    bool
-        input_stays; /* of a program that may outlive its terminal: tasks' stdin stays open when nobody sends
-                         any more */
+    bool input_stays; /* of a program that may outlive its terminal: tasks' stdin stays open when
+                        nobody sends any more */
     char *prolog, *epilog; /* files that are run on each node before and after; NULL: none */
     double hook_timeout;
     char **stage;    /* --stage: files that are copied to each node, "FILE[:NAME]"; NULL: none */
@@ -132,8 +131,8 @@ struct spec {
     bool timing;
     /* An abort with code 0 gives the exit status 0, not 1. */
     bool abort_may_succeed;
-    /* The only part says what an instance is made of; its program, the instance's initial one, is run once, on the first
-     * node, unbound, and the instance ends with it. */
+    /* The only part says what an instance is made of; its program, the instance's initial one, is
+     * run once, on the first node, unbound, and the instance ends with it. */
     bool initial_program;
     bool detach; /* the front end is a process in the background, which saves output */
     enum spec_disconnect on_disconnect; /* when the front end, or its terminal, is gone */
@@ -150,7 +149,8 @@ struct spec {
     uint32_t fanout;    /* 32 */
     char *agent;        /* path of tpagent on the nodes, or NULL: as installed */
     double keep_agents; /* seconds that agents are kept after the run, for others; 0: not */
-    /* Of no JSON: there are no tasks, but agents that runs are lent until none was for keep_agents. */
+    /* Of no JSON: there are no tasks, but agents that runs are lent until none was for
+     * keep_agents. */
     bool agents_only;
     int verbose;
 
@@ -162,12 +162,12 @@ struct spec {
     int umask;
     struct rlimit rlimits[RLIM_NLIMITS]; /* soft limits are what is passed on */
 
-    /* Which options were given, and where, as spec_add_origin() has it; NULL: none. It is kept with the
-     * program, and is no part of what --print-spec shows. */
+    /* Which options were given, and where, as spec_add_origin() has it; NULL: none. It is kept with
+     * the program, and is no part of what --print-spec shows. */
     json_t *origins;
 
-    /* Of the process that has the spec, and no part of its JSON: files that options name are those of the front end, and what
-     * is in them came along. */
+    /* Of the process that has the spec, and no part of its JSON: files that options name are those
+     * of the front end, and what is in them came along. */
     bool is_sent;
     struct spec_file *files;
     size_t nfiles;
@@ -189,15 +189,17 @@ void spec_set_variable(struct spec *spec, const char *name, const char *value);
 /* False until spec_inherit() or a JSON form said what the soft limit is. */
 bool spec_has_rlimit(const struct spec *spec, int resource);
 
-/* {"option": "map-by", "value": "numa", "part": 0, "from": "TPRUN_OPTIONS"}, which is taken; without "part" the
- * option is of the whole program. In the order in which they hold: a later one replaces. */
+/* {"option": "map-by", "value": "numa", "part": 0, "from": "TPRUN_OPTIONS"}, which is taken;
+ * without "part" the option is of the whole program. In the order in which they hold: a later one
+ * replaces. */
 void spec_add_origin(struct spec *spec, json_t *origin);
 
 json_t *spec_to_json(const struct spec *spec); /* new reference */
 struct spec *spec_from_json(const json_t *value, struct error *err);
 
-/* The member at this offset in the part, or in the spec where part is NULL, becomes what an option's text says
- * of it, as its row in spec_fields.c has it. A flag needs no text. 0, or -1 with a sentence about the text. */
+/* The member at this offset in the part, or in the spec where part is NULL, becomes what an
+ * option's text says of it, as its row in spec_fields.c has it. A flag needs no text. 0, or -1 with
+ * a sentence about the text. */
 int spec_read_member(struct spec *spec, struct spec_part *part, size_t offset, const char *text,
                      struct error *err);
 

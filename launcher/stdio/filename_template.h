@@ -22,7 +22,8 @@ struct filename_template_fields {
 /* 0, or -1 with a sentence of kind ERROR_USAGE. */
 int filename_template_check(const char *text, struct error *err);
 
-/* The name for these fields; the caller frees it. The text must have passed filename_template_check(). */
+/* The name for these fields; the caller frees it. The text must have passed
+ * filename_template_check(). */
 char *filename_template_expand(const char *text, const struct filename_template_fields *fields);
 
 #endif

@@ -3,10 +3,10 @@
  *
  * Whole lines are passed on as they complete, many at once; what follows the last newline waits
  * until its line ends, or until line_buffer_idle() says that nothing came for a while: a prompt. A
- * carriage return counts as a line's end: progress is shown again and again in one line so.
- * A line longer than LINE_BUFFER_MAX is passed on in pieces, each but the last marked unfinished, so
- * that a receiver can keep other tasks out until it ends. Unbuffered: everything at once. No piece
- * is empty or longer than LINE_BUFFER_MAX. What is passed on is the caller's memory or the rest's: it
+ * carriage return counts as a line's end: progress is shown again and again in one line so. A line
+ * longer than LINE_BUFFER_MAX is passed on in pieces, each but the last marked unfinished, so that
+ * a receiver can keep other tasks out until it ends. Unbuffered: everything at once. No piece is
+ * empty or longer than LINE_BUFFER_MAX. What is passed on is the caller's memory or the rest's: it
  * is gone when emit returns.
  */
 #ifndef LAUNCHER_STDIO_LINE_BUFFER_H

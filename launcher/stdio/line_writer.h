@@ -13,7 +13,8 @@
  * what it would be without tprun. Without labels a `raw` destination takes what ranks write as it
  * comes, and parts only what tprun says from it.
  *
- * Where rank 0 has a terminal (`pty`), what that shows is passed on as it comes, at once, whoever has the floor.
+ * Where rank 0 has a terminal (`pty`), what that shows is passed on as it comes, at once, whoever
+ * has the floor.
  *
  * `changed` is called when the loop printed something on its own (from sink.left and sink.error
  * the user sees what). Calls made by the user don't call back.

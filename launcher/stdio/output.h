@@ -47,9 +47,8 @@ struct output_config {
     bool tee;       /* what goes into files goes to this process's own descriptors, too, */
     bool make_dirs; /* and directories are made: else they have to be there */
     bool raw; /* without labels, what tasks write is passed on as it comes, and nothing added */
-    bool
-        pty; /* stdout of rank 0 is what a terminal shows: it is passed on as it comes, to our own stdout; with
-                 `tee` to its file, too */
+    bool pty; /* stdout of rank 0 is what a terminal shows: it is passed on as it comes, to our own
+                stdout; with `tee` to its file, too */
     const char *templates[2]; /* by stream; NULL: this process's own descriptor */
     uint32_t ntasks;          /* 0: see output_grow() */
     const char *program;      /* %p; NULL: see output_name() */
@@ -81,7 +80,8 @@ void output_free(struct output *output);
 void output_grow(struct output *output, uint32_t ntasks);
 void output_name(struct output *output, const char *program); /* that is what %p is */
 
-/* Take bytes (copied). `unfinished` as in line_buffer.h. Files are opened here: -1 with a sentence. */
+/* Take bytes (copied). `unfinished` as in line_buffer.h. Files are opened here: -1 with a
+ * sentence. */
 int output_write(struct output *output, uint32_t rank, enum output_stream stream, const void *bytes,
                  size_t len, bool unfinished, struct error *err);
 /* The rank's stream has ended. */
@@ -97,16 +97,16 @@ void output_break(struct output *output);
 /* Somebody typed a newline, which the terminal shows. */
 void output_typed(struct output *output);
 
-/* The terminal that our own descriptors may be is in raw mode, or no longer: lines of text begin in its first column all
- * the same. */
+/* The terminal that our own descriptors may be is in raw mode, or no longer: lines of text begin in
+ * its first column all the same. */
 void output_set_raw_terminal(struct output *output, bool raw);
 
 /* How long an unfinished line that goes to this descriptor, or to this template, may wait for its
  * end, in seconds: a prompt is to be seen soon on a terminal, and lines in a file are whole. */
 double output_idle(int fd, const char *template);
 
-/* After fork() one of the two processes writes files, and the other what it was born with: what waits for the rest is
- * dropped, and what comes. `drained` is called for it, and nothing else. */
+/* After fork() one of the two processes writes files, and the other what it was born with: what
+ * waits for the rest is dropped, and what comes. `drained` is called for it, and nothing else. */
 void output_keep_files(struct output *output);
 void output_keep_descriptors(struct output *output);
 

@@ -1,5 +1,6 @@
 /*
- * output_files - the destinations of one run's output: descriptors it was born with, and files by name.
+ * output_files - the destinations of one run's output: descriptors it was born with, and files by
+ * name.
  *
  * What is one file is one destination, whatever names lead there (compared by device and inode),
  * so that its lines are not mixed. Files are created (0666 less umask) and truncated at first use;

@@ -2,9 +2,9 @@
  * stdin_reader - this process's stdin (or a file), read for the tasks.
  *
  * A terminal is read only while this process is in its foreground group (so a background run is
- * never stopped by it), and only when asked for: stdin_reader_want(n) lets at most n more bytes be read.
- * Works for terminals, pipes, sockets, regular files and /dev/null; a closed stdin is an end of
- * file at once, wanted or not. The descriptor's flags are left as they are.
+ * never stopped by it), and only when asked for: stdin_reader_want(n) lets at most n more bytes be
+ * read. Works for terminals, pipes, sockets, regular files and /dev/null; a closed stdin is an end
+ * of file at once, wanted or not. The descriptor's flags are left as they are.
  *
  * Either end or failed is called once, and nothing after it. All are called by the loop, never
  * from inside a function below, and may free the input.

@@ -11,8 +11,9 @@
 #include "launcher/process/exec.h"
 #include "launcher/protocol/launch.h"
 
-/* Into *sets an array by binding of the launch, filled for those that tasks of parts with --mem-bind
- * local have; NULL where there is no such part. The caller frees. 0, or -1 with a sentence. */
+/* Into *sets an array by binding of the launch, filled for those that tasks of parts with
+ * --mem-bind local have; NULL where there is no such part. The caller frees. 0, or -1 with a
+ * sentence. */
 int memory_binding_open(const struct launch *launch, const struct topo *topo,
                         struct exec_memory **sets, struct error *err);
 

@@ -1,6 +1,6 @@
 /*
- * part_setup - what all tasks of one part of the program have in common on this node. Private to the
- * agent.
+ * part_setup - what all tasks of one part of the program have in common on this node. Private to
+ * the agent.
  */
 #ifndef LAUNCHER_TASK_PART_SETUP_H
 #define LAUNCHER_TASK_PART_SETUP_H
@@ -49,8 +49,8 @@ void part_setup_close(struct part_setup *part);
 /* The variables that say which GPUs a task sees, a NULL-terminated list of NAME=VALUE; owned by the
  * part. Tasks with the same GPUs share them. */
 char *const *part_setup_gpus(const struct part_setup *part, const struct launch_task *what);
-/* What a task with -c is told of its cores (openmp_environment.h), likewise; tasks with the same binding
- * share it. NULL: it is told nothing. */
+/* What a task with -c is told of its cores (openmp_environment.h), likewise; tasks with the same
+ * binding share it. NULL: it is told nothing. */
 char *const *part_setup_openmp(const struct part_setup *part, const struct launch_task *what);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * task_binding - the processors that a group's tasks are bound to: as mapped, and as the kernel has it.
- * Private to the agent.
+ * task_binding - the processors that a group's tasks are bound to: as mapped, and as the kernel has
+ * it. Private to the agent.
  */
 #ifndef LAUNCHER_TASK_TASK_BINDING_H
 #define LAUNCHER_TASK_TASK_BINDING_H

@@ -1,6 +1,6 @@
 /*
- * task_environment - the environment of one task: its part's, and what tells it who and where it is.
- * Private to the agent.
+ * task_environment - the environment of one task: its part's, and what tells it who and where it
+ * is. Private to the agent.
  */
 #ifndef LAUNCHER_TASK_TASK_ENVIRONMENT_H
 #define LAUNCHER_TASK_TASK_ENVIRONMENT_H

@@ -1,5 +1,6 @@
 /*
- * task_launch - one task of a start on its way: its descriptors, variables and exec. Private to task_start.c.
+ * task_launch - one task of a start on its way: its descriptors, variables and exec. Private to
+ * task_start.c.
  */
 #ifndef LAUNCHER_TASK_TASK_LAUNCH_H
 #define LAUNCHER_TASK_TASK_LAUNCH_H
@@ -33,8 +34,8 @@ struct task_launching { /* a task on its way */
 
 /* Begin this task, where none is on its way. */
 void task_launch_begin(struct task_start *start, struct task_launching *at, uint32_t task);
-/* The task that was begun here runs now, or has failed to; false: not yet. Several that start at once share
- * errno: one that fails beside others is tried again alone. */
+/* The task that was begun here runs now, or has failed to; false: not yet. Several that start at
+ * once share errno: one that fails beside others is tried again alone. */
 bool task_launch_finish(struct task_start *start, struct task_launching *at);
 /* Begin it once more, if it is to be tried alone. */
 void task_launch_retry(struct task_launching *at);

@@ -1,9 +1,11 @@
 /*
- * task_start - the tasks of a group on this node, started: each one's descriptors, variables, binding, exec.
+ * task_start - the tasks of a group on this node, started: each one's descriptors, variables,
+ * binding, exec.
  *
- * It goes in turns, so that the loop hears what comes meanwhile, however many tasks there are and however long
- * an exec takes. Several are on their way at a time, so that all processors take part. A task that
- * cannot be started stops the rest. What is started has its own process group and the limits of its part.
+ * It goes in turns, so that the loop hears what comes meanwhile, however many tasks there are and
+ * however long an exec takes. Several are on their way at a time, so that all processors take part.
+ * A task that cannot be started stops the rest. What is started has its own process group and the
+ * limits of its part.
  *
  *   task_start_new, task_start_offered, task_start_serve    what tasks share is found out
  *   task_start_go ... ops->started ... ops->done            they are started
@@ -39,7 +41,8 @@ struct task_pipes { /* this process's ends */
 struct task_start_ops {
     bool (*is_vain)(void *owner); /* nobody wants more of them */
     bool (*reads)(void *owner, uint32_t task);
-    /* Variables of a task that is offered this set of PMIs, NAME=VALUE, NULL-terminated; borrowed. */
+    /* Variables of a task that is offered this set of PMIs, NAME=VALUE, NULL-terminated;
+     * borrowed. */
     char *const *(*variables)(void *owner, uint32_t task, unsigned offered);
     /* It runs; takes the pipes. */
     void (*started)(void *owner, uint32_t task, pid_t pid, const struct task_pipes *pipes);
@@ -58,18 +61,19 @@ struct task_start_config {
     bool pmix_served; /* else it is not offered */
 };
 
-/* config is copied, what it points to and ops are borrowed. NULL with a sentence: the tasks cannot be bound as
- * the launch says. */
+/* config is copied, what it points to and ops are borrowed. NULL with a sentence: the tasks cannot
+ * be bound as the launch says. */
 struct task_start *task_start_new(const struct task_start_config *config,
                                   const struct task_start_ops *ops, void *owner, struct error *err);
 void task_start_free(struct task_start *start); /* NULL is fine; tasks on their way are forgotten */
 
 /* The PMIs that the parts are offered; *needs_pmix: some part has no other. */
 unsigned task_start_offered(const struct task_start *start, bool *needs_pmix);
-/* What is offered is there: with `sockets` PMI-1 and PMI-2, and a directory for memory that tasks share, or
- * NULL. Programs that cannot be executed here count as failures from now on. */
+/* What is offered is there: with `sockets` PMI-1 and PMI-2, and a directory for memory that tasks
+ * share, or NULL. Programs that cannot be executed here count as failures from now on. */
 void task_start_serve(struct task_start *start, bool sockets, const char *memory);
-/* Whether the tasks can be started, for the manager: moves the failures into the report, which is empty. */
+/* Whether the tasks can be started, for the manager: moves the failures into the report, which is
+ * empty. */
 void task_start_prepare(struct task_start *start, struct prepared_report *report);
 void task_start_go(struct task_start *start);
 /* What became of it; moves failures and bindings into the report, which is empty. */

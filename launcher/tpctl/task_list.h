@@ -1,5 +1,6 @@
 /*
- * task_list - the tasks of a program that run, as a table for people and as JSON: what tpctl ps and top show.
+ * task_list - the tasks of a program that run, as a table for people and as JSON: what tpctl ps and
+ * top show.
  */
 #ifndef LAUNCHER_TPCTL_TASK_LIST_H
 #define LAUNCHER_TPCTL_TASK_LIST_H

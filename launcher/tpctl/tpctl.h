@@ -1,5 +1,6 @@
 /*
- * tpctl - the methods of the command tpctl, and what they share. RFC 8 has the methods; tpctl(1) says what they do.
+ * tpctl - the methods of the command tpctl, and what they share. RFC 8 has the methods; tpctl(1)
+ * says what they do.
  */
 #ifndef LAUNCHER_TPCTL_TPCTL_H
 #define LAUNCHER_TPCTL_TPCTL_H
@@ -56,13 +57,14 @@ int tpctl_wait(struct method_call *call, struct error *err);
 
 /* ---- tpctl_new.c ---- */
 
-/* What is asked for, for a tpctl on another host to make it: a program_request.h. NULL with a sentence. */
+/* What is asked for, for a tpctl on another host to make it: a program_request.h. NULL with a
+ * sentence. */
 json_t *tpctl_new_request(const struct method_call *call, struct error *err);
 
 /* ---- tpctl_programs.c: programs that the command line names ---- */
 
-/* All of the user, or those of --instance or of the instance of --parent; what hinders is said on stderr. NULL with
- * a sentence. */
+/* All of the user, or those of --instance or of the instance of --parent; what hinders is said on
+ * stderr. NULL with a sentence. */
 struct program_search *tpctl_search(const struct method_call *call, struct error *err);
 /* That of an id, or the caller's own for "@". 0, or an exit status with a sentence. */
 int tpctl_find(const struct method_call *call, struct program_search *search, const char *id,
@@ -70,15 +72,15 @@ int tpctl_find(const struct method_call *call, struct program_search *search, co
 
 /* ---- tpctl_wait.c: for methods that wait, too ---- */
 
-/* Until the program is complete; *record is what its log says then, or NULL where nothing is kept. Caller frees.
- * 0, or an exit status with a sentence. */
+/* Until the program is complete; *record is what its log says then, or NULL where nothing is kept.
+ * Caller frees. 0, or an exit status with a sentence. */
 int tpctl_wait_complete(struct method_call *call, const char *id, struct program_record **record,
                         struct error *err);
 
 /* ---- tpctl_queue.c: programs that wait for resources ---- */
 
-/* "4 cores on node0, held by program 17; 2 programs are before it"; caller frees. NULL: it waits for nothing that
- * others hold. */
+/* "4 cores on node0, held by program 17; 2 programs are before it"; caller frees. NULL: it waits
+ * for nothing that others hold. */
 char *tpctl_queue_text(const struct found_program *program, const struct program_record *record);
 /* {"for": "4 cores on node0", "held_by": ["17"], "before": 2}, or null. */
 json_t *tpctl_queue_json(const struct found_program *program, const struct program_record *record);
@@ -94,7 +96,8 @@ char *tpctl_command_text(const json_t *command);
 char *tpctl_duration_text(double seconds);
 char *
 tpctl_time_text(double seconds); /* of the epoch, in the local zone; "-" for 0; caller frees */
-/* Until when agents are kept, of a program that does nothing else; NULL: it has tasks, or is over. Caller frees. */
+/* Until when agents are kept, of a program that does nothing else; NULL: it has tasks, or is over.
+ * Caller frees. */
 char *tpctl_kept_text(const struct program_record *record);
 
 #endif

@@ -11,8 +11,8 @@
 
 /* How a program was started, as far as that matters to who shows its output. Caller frees. */
 struct spec *tpctl_view_spec(const struct method_call *call, const struct found_program *program);
-/* NULL with a sentence and an exit status: nothing was saved. With `begins` a program that lives is told to save from
- * now on. */
+/* NULL with a sentence and an exit status: nothing was saved. With `begins` a program that lives is
+ * told to save from now on. */
 struct saved_reader *tpctl_view_reader(const struct found_program *program, bool begins,
                                        int *status, struct error *err);
 /* Before its saved output is removed: as saved_output_shut(). */

@@ -68,7 +68,8 @@ struct rset *tpres_read_operand(struct method_call *call, struct error *err);
  * frees. */
 char *tpres_read_text(struct method_call *call, size_t most, struct error *err);
 
-/* Takes R (NULL: an error is set already) and prints it. -1 with a sentence where no node is left. */
+/* Takes R (NULL: an error is set already) and prints it. -1 with a sentence where no node is
+ * left. */
 int tpres_write(struct method_call *call, struct rset *R, struct error *err);
 /* Whether --format is json; -1 with a sentence for a word that is no format. */
 int tpres_wants_json(const struct method_call *call, struct error *err);

@@ -1,6 +1,7 @@
 /*
- * agent_broker - how the manager of a program inside an instance, or of one that uses agents that are kept, gets its
- * own: it asks the manager that has an agent on each node already, and hands it the far end of the new agent's link.
+ * agent_broker - how the manager of a program inside an instance, or of one that uses agents that
+ * are kept, gets its own: it asks the manager that has an agent on each node already, and hands it
+ * the far end of the new agent's link.
  *
  * The socket is of the kind SOCK_SEQPACKET, between two processes of one user on one machine.
  */
@@ -13,10 +14,12 @@
 
 #define AGENT_BROKER_HOST_MAX 1024 /* bytes of a host's name */
 
-/* An agent on this host, with this link; a line on `words` says why there is none. Both stay the caller's. */
+/* An agent on this host, with this link; a line on `words` says why there is none. Both stay the
+ * caller's. */
 int agent_broker_ask(int broker, const char *host, int link, int words, struct error *err);
 
-/* To who keeps agents: they are to be kept so many seconds after the last of those who asked so is gone. */
+/* To who keeps agents: they are to be kept so many seconds after the last of those who asked so is
+ * gone. */
 int agent_broker_keep(int broker, double seconds, struct error *err);
 
 struct agent_wish {

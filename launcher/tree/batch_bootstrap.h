@@ -44,8 +44,8 @@ const struct batch_bootstrap *batch_bootstrap_of(const char *system,
 bool batch_bootstrap_is_for_many(const char *template);
 /* "pals, pbs, flux, lsf, sge or kubernetes"; caller frees. */
 char *batch_bootstrap_names(void);
-/* Whether --bootstrap may say this: one of these names, auto, local, ssh or slurm, or a template whose
- * quotes and placeholders go together. -1 with a sentence. */
+/* Whether --bootstrap may say this: one of these names, auto, local, ssh or slurm, or a template
+ * whose quotes and placeholders go together. -1 with a sentence. */
 int batch_bootstrap_check(const char *method, struct error *err);
 
 #endif

@@ -12,10 +12,10 @@
  * {host} it reaches this machine alone.
  *
  * With {hosts} (names with commas between them) or {ranks} (the nodes' ranks in R, likewise) one
- * command starts the agents of many hosts, which connect back (multi_host_start.h). It has to give its
- * standard input to each of them. Where it cannot, {call} in it is the name of a file that has what
- * would have come on that input; it is for the user alone, in the home directory, which the hosts
- * have to share.
+ * command starts the agents of many hosts, which connect back (multi_host_start.h). It has to give
+ * its standard input to each of them. Where it cannot, {call} in it is the name of a file that has
+ * what would have come on that input; it is for the user alone, in the home directory, which the
+ * hosts have to share.
  */
 #ifndef LAUNCHER_TREE_BOOTSTRAP_H
 #define LAUNCHER_TREE_BOOTSTRAP_H
@@ -40,10 +40,11 @@ struct bootstrap {
     double start_timeout; /* seconds */
     double node_timeout;
     int verbose;
-    char *
-        batch; /* agents are those of an instance: the name of its sockets (instance_port.h); NULL */
-    int broker; /* agents are had from an instance, over this descriptor (agent_broker.h); 0: not. It stays here */
-    int pmix; /* 1: agents are about to need openpmix, and may make it ready meanwhile */
+    char *batch; /* agents are those of an instance: the name of its sockets (instance_port.h);
+                  NULL */
+    int broker;  /* agents are had from an instance, over this descriptor (agent_broker.h); 0: not.
+                   It stays here */
+    int pmix;    /* 1: agents are about to need openpmix, and may make it ready meanwhile */
 };
 
 json_t *bootstrap_to_json(const struct bootstrap *boot); /* new reference */
@@ -67,17 +68,18 @@ struct bootstrap_host {
 };
 
 /* The command that starts the agents of all these hosts, which then connect back (connect_back.h):
- * `call` is the file in place of {call}, NULL where bootstrap_wants_file() is false. Its environment,
- * which the caller frees with string_list_free(). The ports on which agents are waited for. */
+ * `call` is the file in place of {call}, NULL where bootstrap_wants_file() is false. Its
+ * environment, which the caller frees with string_list_free(). The ports on which agents are waited
+ * for. */
 char **bootstrap_shared_command(const struct bootstrap *boot, const struct bootstrap_host *hosts,
                                 size_t count, const char *call, struct error *err);
 bool bootstrap_wants_file(const struct bootstrap *boot);
 char **bootstrap_shared_environment(const struct bootstrap *boot);
 struct connect_back_ports bootstrap_shared_ports(const struct bootstrap *boot);
 
-/* Run a command that reaches hosts: in a session of its own, deaf to the signals that a batch system sends
- * to all processes of a job, killed when this process dies. fds become 0, 1 and 2. The process id, or -1
- * with a sentence. */
+/* Run a command that reaches hosts: in a session of its own, deaf to the signals that a batch
+ * system sends to all processes of a job, killed when this process dies. fds become 0, 1 and 2. The
+ * process id, or -1 with a sentence. */
 pid_t bootstrap_run(char *const *command, char *const *environment, const int fds[3],
                     struct error *err);
 

@@ -57,8 +57,8 @@ void link_send_json(struct link *link, enum frame_type type, uint32_t node, uint
 size_t link_room(const struct link *link);           /* bulk bytes that would not have to wait */
 void link_consumed(struct link *link, size_t bytes); /* bulk payload bytes + FRAME_HEADER each */
 
-/* The other end is not trusted: the link is closed once a frame that is not whole yet, or what it does not
- * read, has more bytes than this. */
+/* The other end is not trusted: the link is closed once a frame that is not whole yet, or what it
+ * does not read, has more bytes than this. */
 void link_bound(struct link *link, size_t bytes);
 
 void link_watch(struct link *link, double timeout); /* seconds; INFINITY: only watch for EOF */
@@ -66,7 +66,8 @@ bool link_is_silent(const struct link *link);       /* it was closed for that */
 
 /* Send everything there is, blocking for at most `timeout` seconds. */
 void link_flush(struct link *link, double timeout);
-/* No more is taken: the neighbour sees an end of file behind what waits for it, bulk without credit aside. */
+/* No more is taken: the neighbour sees an end of file behind what waits for it, bulk without credit
+ * aside. */
 void link_shutdown(struct link *link);
 
 /* In a forked child: the descriptors are the parent process's business. Closes this copy of them

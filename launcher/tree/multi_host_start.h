@@ -1,6 +1,6 @@
 /*
- * multi_host_start - one command that starts the agents of several children of this process: in a Slurm
- * job one srun for all of them. Private to the tree.
+ * multi_host_start - one command that starts the agents of several children of this process: in a
+ * Slurm job one srun for all of them. Private to the tree.
  *
  * The agents connect back (connect_back.h). What the command says on its output and stderr explains
  * those that do not come, and is passed on as notes once there is nobody left to explain. When it
@@ -8,9 +8,9 @@
  * they have.
  *
  * The command ignores SIGTERM, which a batch system sends to all processes of a job. It is asked to
- * end (SIGHUP) when none of its agents is left, and killed where that is no use. It is killed when this
- * process dies: Slurm's srun ends the agents without any grace on SIGTERM, but leaves them alone when it
- * is killed, and they see their links close.
+ * end (SIGHUP) when none of its agents is left, and killed where that is no use. It is killed when
+ * this process dies: Slurm's srun ends the agents without any grace on SIGTERM, but leaves them
+ * alone when it is killed, and they see their links close.
  */
 #ifndef LAUNCHER_TREE_MULTI_HOST_START_H
 #define LAUNCHER_TREE_MULTI_HOST_START_H

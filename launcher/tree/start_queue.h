@@ -1,6 +1,6 @@
 /*
- * start_queue - targets that wait for their turn: the fan-out is how many are being reached at a time.
- * Private to the tree.
+ * start_queue - targets that wait for their turn: the fan-out is how many are being reached at a
+ * time. Private to the tree.
  *
  * Groups leave in the order they came. A group is a slice of a shared list, so that the rest of one
  * whose first member failed costs nothing to put back.

@@ -55,9 +55,9 @@ void tree_free(struct tree *tree);
 
 /* How agents are started: the root's first try, which goes by groups, where the next member takes
  * the place of one that fails at once; an inner agent's, which the root may try again; that second
- * one, which goes to every target directly; and the only one of those that come late, when the groups
- * are there, which goes directly, too. What has, or is, a second try is waited for half of the start
- * timeout. */
+ * one, which goes to every target directly; and the only one of those that come late, when the
+ * groups are there, which goes directly, too. What has, or is, a second try is waited for half of
+ * the start timeout. */
 enum tree_try { TREE_FIRST, TREE_BELOW, TREE_AGAIN, TREE_LATE };
 
 /* Start agents; may be called again for more. Targets are copied. */

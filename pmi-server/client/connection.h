@@ -1,9 +1,9 @@
 /*
  * connection - one connection to a PMI server, seen from the client: bytes out, and bytes in.
  *
- * A request is built with connection_add() and sent by connection_send(). After an I/O error or an early end
- * requests and replies are out of step: the connection is broken, and every later request fails.
- * Memory that can't be had breaks it as well.
+ * A request is built with connection_add() and sent by connection_send(). After an I/O error or an
+ * early end requests and replies are out of step: the connection is broken, and every later request
+ * fails. Memory that can't be had breaks it as well.
  */
 #ifndef PMI_SERVER_CLIENT_CONNECTION_H
 #define PMI_SERVER_CLIENT_CONNECTION_H

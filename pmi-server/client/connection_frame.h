@@ -1,4 +1,5 @@
-/* connection_frame - PMI-2 over a connection: a request built field by field, and one frame in reply. */
+/* connection_frame - PMI-2 over a connection: a request built field by field, and one frame in
+ * reply. */
 #ifndef PMI_SERVER_CLIENT_CONNECTION_FRAME_H
 #define PMI_SERVER_CLIENT_CONNECTION_FRAME_H
 

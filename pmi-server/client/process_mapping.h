@@ -1,5 +1,6 @@
 /*
- * process_mapping - who shares a node, from PMI_process_mapping (RFC 13, Local Process Group Information).
+ * process_mapping - who shares a node, from PMI_process_mapping (RFC 13, Local Process Group
+ * Information).
  *
  * "(vector,(node,nnodes,ppn),...)": each block hands ppn consecutive ranks to each of nnodes
  * consecutive nodes; where ranks remain the vector begins again.

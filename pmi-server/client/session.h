@@ -1,8 +1,9 @@
 /*
- * session - what a PMI client library knows of its process: the connection, or the pairs of a singleton.
+ * session - what a PMI client library knows of its process: the connection, or the pairs of a
+ * singleton.
  *
- * There is one. It is behind a mutex: session_enter() takes it, session_leave() gives it back. What PMI-1 and PMI-2
- * have of their own is in pmi1_session.h and pmi2_session.h.
+ * There is one. It is behind a mutex: session_enter() takes it, session_leave() gives it back. What
+ * PMI-1 and PMI-2 have of their own is in pmi1_session.h and pmi2_session.h.
  */
 #ifndef PMI_SERVER_CLIENT_SESSION_H
 #define PMI_SERVER_CLIENT_SESSION_H
@@ -54,8 +55,8 @@ int session_number(int *to, const int *from);
 int session_start(const struct session_protocol *protocol);
 int session_end(const struct session_protocol *protocol);
 
-/* errcodes=0,1,... of a spawn's reply (NULL: there is none) for `count` tasks; what it does not say is `rc`, the fate of
- * the whole. */
+/* errcodes=0,1,... of a spawn's reply (NULL: there is none) for `count` tasks; what it does not say
+ * is `rc`, the fate of the whole. */
 void session_copy_spawn_errors(int errors[], int count, int rc, const char *text);
 
 /* ---- pairs: the key-value space of a process that is alone ---- */

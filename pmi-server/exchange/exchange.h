@@ -13,8 +13,8 @@
  * gathered on the way: each part goes up to the root by itself, with that number in its first four
  * bytes, and the whole goes down to everybody, to nodes that do not take part as well.
  *
- * An id with EXCHANGE_AGAIN may come again, for another round: a node enters that when it has got the
- * whole of the one before. Other ids are used once.
+ * An id with EXCHANGE_AGAIN may come again, for another round: a node enters that when it has got
+ * the whole of the one before. Other ids are used once.
  *
  * Several rounds may be open at once. PMI-1 barriers, PMI-2 and PMIx fences all go through here.
  * The vertex knows nothing about links; whoever owns it carries its messages.
@@ -63,9 +63,8 @@ int exchange_enter(struct exchange *exchange, uint64_t id, uint32_t weight, cons
 int exchange_enter_part(struct exchange *exchange, uint64_t id, uint32_t nnodes, const void *bytes,
                         size_t len, struct error *err);
 /* The whole came down from the parent. -1 when this round was not sent up from here, and this is
- * not a vertex with subtree 0 (which relays any round) nor a round of some nodes, or when it is over
- * already. The last 64
- * finished rounds are remembered for that. */
+ * not a vertex with subtree 0 (which relays any round) nor a round of some nodes, or when it is
+ * over already. The last 64 finished rounds are remembered for that. */
 int exchange_complete(struct exchange *exchange, uint64_t id, const void *bytes, size_t len,
                       struct error *err);
 

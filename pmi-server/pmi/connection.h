@@ -1,5 +1,6 @@
 /*
- * connection - one task's connection to a PMI server: what it sends, what is said to it, and what it may send.
+ * connection - one task's connection to a PMI server: what it sends, what is said to it, and what
+ * it may send.
  */
 #ifndef PMI_SERVER_PMI_CONNECTION_H
 #define PMI_SERVER_PMI_CONNECTION_H
@@ -39,12 +40,12 @@ int pmi_connection_input(struct pmi_client *client, const void *bytes, size_t le
                          struct error *err);
 /* False while too much of its output has not been taken: nothing should be read from it then. */
 bool pmi_connection_wants_input(const struct pmi_client *client);
-/* Its output was taken: what it has sent is answered. True when there is output now, of which ops->output
- * does not tell. Not from inside an op but output. */
+/* Its output was taken: what it has sent is answered. True when there is output now, of which
+ * ops->output does not tell. Not from inside an op but output. */
 bool pmi_connection_go_on(struct pmi_client *client);
 
-/* This one may be in barriers of its own with ranks of other nodes, which have to know of it when it
- * has left, whatever others did: number and rank, to pmi_server_missing() everywhere. */
+/* This one may be in barriers of its own with ranks of other nodes, which have to know of it when
+ * it has left, whatever others did: number and rank, to pmi_server_missing() everywhere. */
 bool pmi_connection_in_groups(const struct pmi_client *client);
 uint64_t pmi_connection_barriers(const struct pmi_client *client); /* of all, that it entered */
 
@@ -71,8 +72,8 @@ void connection_abort(struct pmi_client *client, int exitcode, const char *messa
 void connection_keep(struct pmi_client *client, struct kvs *kvs, const char *key, const char *value,
                      void (*put)(struct kvs *, const char *, const char *));
 
-/* Answer what is there and may be answered now, and tell the owner of the replies. One that is running goes
- * on by itself. */
+/* Answer what is there and may be answered now, and tell the owner of the replies. One that is
+ * running goes on by itself. */
 void connection_resume(struct pmi_client *client);
 /* The same for all of a server's that were let out of a wait. */
 void connections_resume(struct pmi_server *server);

@@ -1,5 +1,6 @@
 /*
- * context - what the files of one PMI server share: the server, its clients, and what these wait for.
+ * context - what the files of one PMI server share: the server, its clients, and what these wait
+ * for.
  *
  * Not for owners of a server: these see server.h.
  */

@@ -8,8 +8,8 @@
 
 struct dialect;
 
-/* For struct pmi_config: a static list, ended by NULL, that the one begins which hears a client's first
- * line. NULL for none. */
+/* For struct pmi_config: a static list, ended by NULL, that the one begins which hears a client's
+ * first line. NULL for none. */
 const struct dialect *const *dialects_of(bool pmi1, bool pmi2);
 
 #endif

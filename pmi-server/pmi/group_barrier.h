@@ -7,9 +7,9 @@
  * tag, a number, comes back with the reply. What has been put on the members' nodes is published to
  * all nodes, where more than one has members.
  *
- * A group is there from the first member that enters its barrier until nobody is in it: a program may
- * use any number of them, one after the other. Every round of one has the same id in the exchange,
- * which is made of its name.
+ * A group is there from the first member that enters its barrier until nobody is in it: a program
+ * may use any number of them, one after the other. Every round of one has the same id in the
+ * exchange, which is made of its name.
  *
  * What the exchange carries for each node: the group's name, a NUL, 32 bits of length, and packed
  * pairs; untrusted when it comes back.

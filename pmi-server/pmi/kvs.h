@@ -3,8 +3,8 @@
  *
  * The pairs put here that no exchange has brought to the other nodes yet are the "fresh" ones. Each
  * exchange carries those that are fresh when it begins; they are so until one of them is over, as
- * exchanges may be under way side by side. A packed set of pairs is the exchange's payload; packed sets may be
- * concatenated, and are untrusted when unpacked.
+ * exchanges may be under way side by side. A packed set of pairs is the exchange's payload; packed
+ * sets may be concatenated, and are untrusted when unpacked.
  */
 #ifndef PMI_SERVER_PMI_KVS_H
 #define PMI_SERVER_PMI_KVS_H
@@ -35,8 +35,8 @@ const char *kvs_get(const struct kvs *kvs, const char *key); /* borrowed; NULL i
  * until the next put. */
 bool kvs_at(const struct kvs *kvs, size_t index, const char **key, const char **value);
 
-/* Append the fresh pairs, packed, to `out`. They stay fresh until kvs_published() is given what this
- * returns; those put again meanwhile stay so. */
+/* Append the fresh pairs, packed, to `out`. They stay fresh until kvs_published() is given what
+ * this returns; those put again meanwhile stay so. */
 uint32_t kvs_pack_fresh(struct kvs *kvs, struct buf *out);
 void kvs_published(struct kvs *kvs, uint32_t stamp);
 /* Put every pair of a packed set (not fresh); a pair that is fresh here is newer, and stays. -1

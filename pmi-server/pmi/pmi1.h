@@ -2,9 +2,9 @@
  * pmi1 - RFC 13's wire protocol as a dialect: lines of text, one reply for each.
  *
  * PMI 1.1 is spoken, and 1.2 to those whose init says pmi_subversion=2: barriers of groups, whose
- * replies bear a tag and may overtake others, and found= in the reply to a get. An init for PMI-2 is
- * heard and passed on. An init for another version is
- * answered with rc=-1 and leaves the client PMI_SILENT, so that it may try again.
+ * replies bear a tag and may overtake others, and found= in the reply to a get. An init for PMI-2
+ * is heard and passed on. An init for another version is answered with rc=-1 and leaves the client
+ * PMI_SILENT, so that it may try again.
  */
 #ifndef PMI_SERVER_PMI_PMI1_H
 #define PMI_SERVER_PMI_PMI1_H

@@ -16,15 +16,15 @@
  * answered; an owner that reads from a client only while pmi_connection_wants_input(), and says
  * pmi_connection_go_on() when it has taken output, bounds the memory of both.
  *
- * What one client can make grow has a limit: see PMI_..._MAX. At most of them it is told an error, and
- * the owner is told once (ops->limited).
+ * What one client can make grow has a limit: see PMI_..._MAX. At most of them it is told an error,
+ * and the owner is told once (ops->limited).
  *
  * A barrier can complete only while every member may still enter it. One that has left (finalized,
  * or gone: even one that never spoke) is missing from every barrier that it has not entered. When
  * others wait in such a barrier the server is stuck, and the owner hears of it in one of three
- * ways: pmi_server_connection_gone() returns true, ops->stuck is called (a later barrier, or a finalize
- * beside an open one), or pmi_server_missing() returns true. A program that never uses PMI is
- * never stuck.
+ * ways: pmi_server_connection_gone() returns true, ops->stuck is called (a later barrier, or a
+ * finalize beside an open one), or pmi_server_missing() returns true. A program that never uses PMI
+ * is never stuck.
  */
 #ifndef PMI_SERVER_PMI_SERVER_H
 #define PMI_SERVER_PMI_SERVER_H
@@ -71,8 +71,8 @@ struct pmi_ops {
     void (*output)(void *arg, struct pmi_client *client);
     /* What this client had sent ahead of a wait's end is a protocol error. */
     void (*broken)(void *arg, struct pmi_client *client, const struct error *err);
-    /* This client has reached a limit, which is that sentence's: what is more is refused. May be NULL;
-     * called once for a client. */
+    /* This client has reached a limit, which is that sentence's: what is more is refused. May be
+     * NULL; called once for a client. */
     void (*limited)(void *arg, struct pmi_client *client, const char *what);
     /* The program hangs: `waiting` waits for `missing`, who has left. May be NULL; called from
      * pmi_connection_input() and pmi_server_exchanged(), once in a server's life. */
@@ -84,11 +84,11 @@ struct pmi_ops {
     /* Start this; pmi_request_spawned() answers. What is asked for goes with the call. NULL: the
      * server refuses. */
     void (*spawn)(void *arg, struct pmi_request *request, const struct spawn_request *spawn);
-    /* A client asks for a key that begins with PMI_ and that nobody has put: launchers answer some of
-     * these. pmi_request_value() answers. NULL: there are none. */
+    /* A client asks for a key that begins with PMI_ and that nobody has put: launchers answer some
+     * of these. pmi_request_value() answers. NULL: there are none. */
     void (*value)(void *arg, struct pmi_request *request, const char *key);
-    /* The node of a rank, of which groups' barriers are made (NULL: all are here), and a node's host
-     * name, for clients that ask where all others are (NULL: they are not told). */
+    /* The node of a rank, of which groups' barriers are made (NULL: all are here), and a node's
+     * host name, for clients that ask where all others are (NULL: they are not told). */
     uint32_t (*node_of)(void *arg, uint32_t rank);
     const char *(*host_of)(void *arg, uint32_t node);
 };
@@ -99,15 +99,16 @@ struct pmi_ops {
  * is absent find out by other means. */
 bool pmi_mapping_fits(const char *mapping);
 
-/* config is copied, ops is borrowed. From inside an op, pmi_server_exchanged(), answers and
- * the queries may be called, and pmi_server_connection_gone() from output alone; pmi_connection_input() and freeing the
- * server have to wait. */
+/* config is copied, ops is borrowed. From inside an op, pmi_server_exchanged(), answers and the
+ * queries may be called, and pmi_server_connection_gone() from output alone; pmi_connection_input()
+ * and freeing the server have to wait. */
 struct pmi_server *pmi_server_new(const struct pmi_config *config, const struct pmi_ops *ops,
                                   void *arg);
 void pmi_server_free(struct pmi_server *server); /* clients too */
 
-/* The exchange is done, this node's or one of other nodes: merge, and let everybody out. -1 with a sentence when no such
- * barrier is being exchanged, or when the bytes are malformed; nobody is let out then. */
+/* The exchange is done, this node's or one of other nodes: merge, and let everybody out. -1 with a
+ * sentence when no such barrier is being exchanged, or when the bytes are malformed; nobody is let
+ * out then. */
 int pmi_server_exchanged(struct pmi_server *server, uint64_t id, const void *bytes, size_t len,
                          struct error *err);
 

@@ -8,7 +8,8 @@
 #include "pmi-server/pmix/server.h"
 #include "pmi-server/protocol/pending_requests.h"
 
-/* What a feature has to do with the server's turns and with its namespaces; server.c has them all. NULL: nothing. */
+/* What a feature has to do with the server's turns and with its namespaces; server.c has them all.
+ * NULL: nothing. */
 struct pmix_feature {
     const char *name;
     void (*run)(struct pmix_host *host); /* each turn: what is due */

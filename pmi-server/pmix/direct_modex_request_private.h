@@ -1,5 +1,6 @@
 /*
- * direct_modex_request_private - direct modex on the asking node: what one task of another node has put and committed.
+ * direct_modex_request_private - direct modex on the asking node: what one task of another node has
+ * put and committed.
  */
 #ifndef PMI_SERVER_PMIX_DIRECT_MODEX_REQUEST_PRIVATE_H
 #define PMI_SERVER_PMIX_DIRECT_MODEX_REQUEST_PRIVATE_H

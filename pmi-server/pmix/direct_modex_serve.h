@@ -1,5 +1,6 @@
 /*
- * direct_modex_serve - direct modex on the node that is asked: what a task here has put and committed.
+ * direct_modex_serve - direct modex on the node that is asked: what a task here has put and
+ * committed.
  */
 #ifndef PMI_SERVER_PMIX_DIRECT_MODEX_SERVE_H
 #define PMI_SERVER_PMIX_DIRECT_MODEX_SERVE_H
@@ -13,8 +14,8 @@
 typedef void direct_modex_reply(struct pmix_job *job, uint32_t node,
                                 const struct modex_message *answer);
 
-/* What node `from` wants of a task of this node; reply() follows, perhaps from inside. -1 with a sentence: the task is
- * of another node. */
+/* What node `from` wants of a task of this node; reply() follows, perhaps from inside. -1 with a
+ * sentence: the task is of another node. */
 int direct_modex_serve(struct pmix_job *job, uint32_t from, const struct modex_message *message,
                        direct_modex_reply *reply, struct error *err);
 /* By order of the service, which is answered; -1: malformed. */

@@ -16,7 +16,8 @@ struct pmix_job;
  * nodes have to know: pmix_namespace_missing() there. (False: it ended without a finalize.) */
 bool pmix_namespace_gone(struct pmix_job *job, uint32_t local_rank, uint64_t *from);
 void pmix_namespace_missing(struct pmix_job *job, uint32_t rank, uint64_t from);
-/* What ops->exchange() began is done. -1 with a sentence for what is malformed or of no round that is open. */
+/* What ops->exchange() began is done. -1 with a sentence for what is malformed or of no round that
+ * is open. */
 int pmix_namespace_exchanged(struct pmix_job *job, uint64_t id, const void *bytes, size_t len,
                              struct error *err);
 

@@ -1,6 +1,6 @@
 /*
- * group_connect - what members of several namespaces, or of a group, do together: fences of some namespaces,
- * connects, disconnects, groups. The program's service gathers them.
+ * group_connect - what members of several namespaces, or of a group, do together: fences of some
+ * namespaces, connects, disconnects, groups. The program's service gathers them.
  */
 #ifndef PMI_SERVER_PMIX_GROUP_CONNECT_H
 #define PMI_SERVER_PMIX_GROUP_CONNECT_H
@@ -22,7 +22,8 @@ struct collective { /* more of an event */
     struct collective *next; /* host->groups */
     double end;              /* as pending_requests_clock() counts; 0: never */
     pmix_info_cbfunc_t done;
-    /* event->status says how it went; event->procs are all members of a group that is constructed. */
+    /* event->status says how it went; event->procs are all members of a group that is
+     * constructed. */
     void (*over)(struct pmix_host *host, struct upcall *event, uint64_t number, const void *bytes,
                  size_t len);
 };

@@ -56,7 +56,8 @@ pmix_status_t info_value_put(struct buf *out, const pmix_value_t *value,
 pmix_status_t info_value_get(struct pack *in, pmix_value_t *value,
                              const struct pmix_library *library);
 
-/* Infos as bytes that any server of this program can read; caller frees. Any thread. NULL: openpmix cannot. */
+/* Infos as bytes that any server of this program can read; caller frees. Any thread. NULL: openpmix
+ * cannot. */
 char *pack_infos(const struct pmix_library *library, const pmix_info_t *infos, size_t count,
                  size_t *len);
 /* -1: malformed. */

@@ -53,13 +53,13 @@ struct pmix_library {
 /* Opened once, never closed; any thread. NULL with a sentence. */
 const struct pmix_library *pmix_library(struct error *err);
 
-/* What the library writes to its stderr goes to this stream, which stays open for good. No thread of the
- * library runs. One that writes in another way is left as it is. */
+/* What the library writes to its stderr goes to this stream, which stays open for good. No thread
+ * of the library runs. One that writes in another way is left as it is. */
 void library_write_errors_to(FILE *stream);
 
 /* then(whatever, arg) in openpmix's thread, where some of its callbacks have to be called. openpmix
- * 4.2 to 6.0: they are about a connection of that thread, but run in whatever thread calls them. It comes by for
- * a client that there is not, and that it is to forget. */
+ * 4.2 to 6.0: they are about a connection of that thread, but run in whatever thread calls them. It
+ * comes by for a client that there is not, and that it is to forget. */
 static inline void library_in_progress_thread(const struct pmix_library *library,
                                               pmix_op_cbfunc_t then, void *arg)
 {
@@ -67,8 +67,8 @@ static inline void library_in_progress_thread(const struct pmix_library *library
     library->deregister_client(&nobody, then, arg);
 }
 
-/* What openpmix's thread is asked for several times at once, and the wait for all of it: a wait for each would be
- * two turns of the scheduler a task. */
+/* What openpmix's thread is asked for several times at once, and the wait for all of it: a wait for
+ * each would be two turns of the scheduler a task. */
 struct library_calls {
     pthread_mutex_t lock;
     pthread_cond_t ended;

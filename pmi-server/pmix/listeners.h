@@ -1,9 +1,9 @@
 /*
  * listeners - the TCP sockets of this process that listen.
  *
- * openpmix from 4.2.2 on (still so in 7.0.0 rc1): the server listens on this host for anybody, and then
- * reads from who connects until it has heard all, which nothing bounds: one who says nothing holds up
- * everybody.
+ * openpmix from 4.2.2 on (still so in 7.0.0 rc1): the server listens on this host for anybody, and
+ * then reads from who connects until it has heard all, which nothing bounds: one who says nothing
+ * holds up everybody.
  */
 #ifndef PMI_SERVER_PMIX_LISTENERS_H
 #define PMI_SERVER_PMIX_LISTENERS_H
@@ -13,8 +13,8 @@
 #include "affinity/sets/idset.h"
 #include "base/error.h"
 
-/* Whether openpmix could listen: on a descriptor that select() takes, and on a port that is free. All versions
- * up to 7.0.0 rc1 abort where they cannot. 0, or -1 with a sentence. */
+/* Whether openpmix could listen: on a descriptor that select() takes, and on a port that is free.
+ * All versions up to 7.0.0 rc1 abort where they cannot. 0, or -1 with a sentence. */
 int listeners_check(struct error *err);
 
 struct idset *listeners_find(void); /* file descriptors; caller frees */
@@ -22,7 +22,8 @@ struct idset *listeners_find(void); /* file descriptors; caller frees */
  * lets wait (net.core.somaxconn), and who stops in the middle is given up after 0.2 s. */
 void listeners_guard(const struct idset *before);
 
-/* Of openpmix's server on the loopback interface, as a task's environment has it; 0: not known yet, or none of IPv4. */
+/* Of openpmix's server on the loopback interface, as a task's environment has it; 0: not known yet,
+ * or none of IPv4. */
 void listeners_learn_port(char *const *environment);
 uint16_t listeners_port(void); /* any thread */
 

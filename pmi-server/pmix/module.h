@@ -23,8 +23,8 @@ struct module_slots {
  * exactly, the upcalls that all versions have in the same places are followed by NULLs. */
 struct module_slots module_make(const struct pmix_version *version);
 
-/* What openpmix calls, in its own thread, up to client_connected2, by feature. openpmix is given what module_make()
- * makes of it. */
+/* What openpmix calls, in its own thread, up to client_connected2, by feature. openpmix is given
+ * what module_make() makes of it. */
 extern const pmix_server_module_t pmix_upcalls;
 /* What only newer versions have. */
 pmix_status_t tool_connected2_upcall(pmix_info_t *info, size_t ninfo,

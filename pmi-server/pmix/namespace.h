@@ -1,5 +1,6 @@
 /*
- * namespace - a namespace (the tasks of one group) that has tasks on this node: for owners of a server.
+ * namespace - a namespace (the tasks of one group) that has tasks on this node: for owners of a
+ * server.
  */
 #ifndef PMI_SERVER_PMIX_NAMESPACE_H
 #define PMI_SERVER_PMIX_NAMESPACE_H
@@ -47,7 +48,8 @@ struct pmix_job *pmix_namespace_new(struct pmix_host *host,
                                     struct error *err);
 void pmix_namespace_free(struct pmix_job *job); /* deregistered; requests that wait are dropped */
 void *pmix_namespace_data(const struct pmix_job *job);
-/* What a local task's environment needs, NAME=VALUE, NULL-terminated; the job's, until it is freed. */
+/* What a local task's environment needs, NAME=VALUE, NULL-terminated; the job's, until it is
+ * freed. */
 char *const *pmix_namespace_environment(struct pmix_job *job, uint32_t local_rank);
 /* PMI_SILENT: never connected. */
 enum pmi_state pmix_namespace_state(const struct pmix_job *job, uint32_t local_rank);

@@ -8,8 +8,8 @@
 #include "pmi-server/pmix/upcall_queue.h"
 #include "pmi-server/protocol/message.h"
 
-/* event->proc's and event->procs' namespaces are registered, if they are namespaces of the program, and then goes on,
- * with event->status; perhaps from inside. */
+/* event->proc's and event->procs' namespaces are registered, if they are namespaces of the program,
+ * and then goes on, with event->status; perhaps from inside. */
 void remote_namespace_need(struct pmix_host *host, struct upcall *event,
                            void (*then)(struct pmix_host *host, struct upcall *event));
 void remote_namespace_deny(struct pmix_host *host,

@@ -2,17 +2,18 @@
  * server - the host side of openpmix for the tasks of one node (PMIx Standard 4, chapter "Server-
  * Specific Interfaces").
  *
- * openpmix is opened at run time, and only by who calls pmix_server_new(): a program without PMIx pays
- * nothing. It has a thread of its own, whose upcalls are copied and queued here; `wake` is called from
- * that thread (and from no other place), and the owner then calls pmix_server_run() from its
- * loop: every other op is called from there, or from inside the function that caused it.
+ * openpmix is opened at run time, and only by who calls pmix_server_new(): a program without PMIx
+ * pays nothing. It has a thread of its own, whose upcalls are copied and queued here; `wake` is
+ * called from that thread (and from no other place), and the owner then calls pmix_server_run()
+ * from its loop: every other op is called from there, or from inside the function that caused it.
  *
  * Hosts of a program's nodes know each other by node number. What they say to each other is bytes:
- * the owner carries them, as an exchange (everybody's bytes to everybody) or as a post (to one node).
+ * the owner carries them, as an exchange (everybody's bytes to everybody) or as a post (to one
+ * node).
  *
- * What else an owner calls is declared by subject: namespace.h, task_exit.h, task_death.h, fence.h, spawn.h,
- * direct_modex_request.h, tools.h and iof.h. None of these needs openpmix's headers; what the files of the
- * server know of each other is in headers called _private.
+ * What else an owner calls is declared by subject: namespace.h, task_exit.h, task_death.h, fence.h,
+ * spawn.h, direct_modex_request.h, tools.h and iof.h. None of these needs openpmix's headers; what
+ * the files of the server know of each other is in headers called _private.
  */
 #ifndef PMI_SERVER_PMIX_SERVER_H
 #define PMI_SERVER_PMIX_SERVER_H
@@ -60,14 +61,15 @@ struct pmix_server_config {
 
 struct pmix_server_ops {
     void (*wake)(void *arg); /* from another thread: pmix_server_run() has something to do */
-    /* This node enters a round of `nnodes` nodes of the job, 0: of all; pmix_namespace_exchanged() gives
-     * the concatenation of what all said. `id` has PMIX_SERVER_ROUND; the same on all nodes. */
+    /* This node enters a round of `nnodes` nodes of the job, 0: of all; pmix_namespace_exchanged()
+     * gives the concatenation of what all said. `id` has PMIX_SERVER_ROUND; the same on all
+     * nodes. */
     void (*exchange)(void *arg, struct pmix_job *job, uint64_t id, uint32_t nnodes,
                      const void *bytes, size_t len);
     /* To the host of this node of the job (a node id of its map); pmix_namespace_posted() there. */
     void (*post)(void *arg, struct pmix_job *job, uint32_t node, const void *bytes, size_t len);
-    /* To the program's service (service/service.h): pmi_service_take() there, which says something to
-     * pmix_server_told(). */
+    /* To the program's service (service/service.h): pmi_service_take() there, which says something
+     * to pmix_server_told(). */
     void (*ask)(void *arg, const void *bytes, size_t len);
     /* The host's directory is needed: a first task has connected. 0, or -1 with errno. In
      * openpmix's thread. */
@@ -78,12 +80,12 @@ struct pmix_server_ops {
     void (*settled)(void *arg, struct pmix_job *job, uint32_t local_rank);
     /* Text for people, whole lines, of a task. */
     void (*log)(void *arg, struct pmix_job *job, uint32_t rank, bool error, const char *text);
-    /* The job hangs: `waiting`, of this node, waits in a fence for `missing`, which has ended. Once in
-     * a job's life. */
+    /* The job hangs: `waiting`, of this node, waits in a fence for `missing`, which has ended. Once
+     * in a job's life. */
     void (*stuck)(void *arg, struct pmix_job *job, uint32_t missing, uint32_t waiting);
     /* A task of this node wants tasks started, as one new job; `spawn` is borrowed. Its infos are
-     * the owner's words (host, wdir ...), and openpmix's for what has none. pmix_namespace_spawned() once
-     * that is done, or is not. */
+     * the owner's words (host, wdir ...), and openpmix's for what has none.
+     * pmix_namespace_spawned() once that is done, or is not. */
     void (*spawn)(void *arg, struct pmix_job *job, uint32_t rank, uint64_t token,
                   const struct spawn_request *spawn);
     /* Bytes that a tool pushes to a local task's stdin, perhaps the last. false: it does not read
@@ -99,7 +101,8 @@ struct pmix_server_ops {
 
 /* Opens openpmix and starts the server, which takes some ms, in a thread of its own. It reads the
  * environment, which is changed for it, and stays so: nobody changes that from here on.
- * pmix_server_finish() is called in any case. The config is borrowed until then, ops and arg as long as the host. */
+ * pmix_server_finish() is called in any case. The config is borrowed until then, ops and arg as
+ * long as the host. */
 struct pmix_host_start *pmix_server_begin(const struct pmix_server_config *config,
                                           const struct pmix_server_ops *ops, void *arg);
 /* Waits for it. NULL with a sentence: there is no openpmix here, or it fails. */
@@ -113,7 +116,8 @@ void pmix_server_run(struct pmix_host *host);
 /* Seconds until pmix_server_run() has something to do even without a wake: a request of another
  * node that is to be given up. -1: nothing. Ask after each function here. */
 double pmix_server_deadline(const struct pmix_host *host);
-/* Open openpmix, if it is there: what begins in this process, or in those forked later, takes less. */
+/* Open openpmix, if it is there: what begins in this process, or in those forked later, takes
+ * less. */
 void pmix_server_warm(void);
 /* "4.2.2" of the library that is there. Static. NULL with a sentence: there is none that this host
  * knows. */

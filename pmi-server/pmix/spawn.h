@@ -17,7 +17,8 @@ enum spawn_fate {
     SPAWN_FAILED,      /* for another reason, and none of its tasks runs */
 };
 
-/* What became of a spawn that ops->spawn() was told of; `name` is the new job's, if it was started. */
+/* What became of a spawn that ops->spawn() was told of; `name` is the new job's, if it was
+ * started. */
 void pmix_namespace_spawned(struct pmix_job *job, uint64_t token, enum spawn_fate fate,
                             const char *name);
 

@@ -9,7 +9,8 @@
 
 struct pmix_job;
 
-/* The task's process has ended. True: it is PMI_RUNNING, which may be wrong still; ops->settled() comes. */
+/* The task's process has ended. True: it is PMI_RUNNING, which may be wrong still; ops->settled()
+ * comes. */
 bool pmix_namespace_ended(struct pmix_job *job, uint32_t local_rank);
 
 #endif

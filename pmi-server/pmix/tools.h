@@ -1,5 +1,6 @@
 /*
- * tools - programs of the same user that connect to a server and that no program started: for its owner.
+ * tools - programs of the same user that connect to a server and that no program started: for its
+ * owner.
  *
  * openpmix 4.2.2 to ?: a tool's word is taken for who it is, nothing bounds what waits to be read
  * by one, and the server crashes where one goes before it is answered or is refused. So a tool's

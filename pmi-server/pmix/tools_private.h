@@ -8,8 +8,8 @@
 #include "pmi-server/pmix/server.h"
 
 void tools_free(struct pmix_host *host);
-/* Who called is of this name, and still here: a task of a namespace, or a tool. Only then may openpmix be
- * answered. */
+/* Who called is of this name, and still here: a task of a namespace, or a tool. Only then may
+ * openpmix be answered. */
 bool caller_is_known(const struct pmix_host *host, const char *name);
 
 /* openpmix's thread. */

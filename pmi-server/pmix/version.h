@@ -19,7 +19,8 @@ struct pmix_version {
     char text[32];  /* "7.0.0rc1" */
 };
 
-/* Slots of the table of upcalls, and where newer upcalls are in it; 0 where it does not have one. */
+/* Slots of the table of upcalls, and where newer upcalls are in it; 0 where it does not have
+ * one. */
 struct module_layout {
     size_t count;
     size_t tool_connected2, log2, session_control;

@@ -1,8 +1,8 @@
 /*
  * message - what hosts and the service say to each other.
  *
- * Up: kind (u8), token (u64; 0: no answer is wanted), the task that asks (its job's name as text, its
- * rank as u32), then what belongs to the kind. Down: kind (u8), token (u64), status (u8, enum
+ * Up: kind (u8), token (u64; 0: no answer is wanted), the task that asks (its job's name as text,
+ * its rank as u32), then what belongs to the kind. Down: kind (u8), token (u64), status (u8, enum
  * pmi_service_status), then what belongs to it. The fields are pack.h's.
  */
 #ifndef PMI_SERVER_PROTOCOL_MESSAGE_H
@@ -15,36 +15,48 @@
 #include "pmi-server/protocol/namespace.h"
 
 enum service_request {                 /* what a host asks */
-                       REQUEST_FORGET, /* the question of this token: nobody waits for its answer any more */
-                       /* range and until when (u8), count, each: key, whether it is a text (u8), value */
+                       REQUEST_FORGET, /* the question of this token: nobody waits for its answer
+                                          any more */
+                       /* range and until when (u8), count, each: key, whether it is a text (u8),
+                        * value */
                        REQUEST_PUBLISH,
-                       /* range (u8), how many are waited for (u32; 0: none), count, keys. Answer: count,
-                 * each: key, who has published it, whether it is a text (u8), value */
+                       /* range (u8), how many are waited for (u32; 0: none), count, keys. Answer:
+                        * count, each: key, who has published it, whether it is a text (u8),
+                        * value */
                        REQUEST_LOOKUP,
                        /* range (u8; RANGE_NRANGES: any), count (0: all), keys */
                        REQUEST_UNPUBLISH,
                        REQUEST_FINALIZED, /* the task has finalized */
-                       REQUEST_GATHER, /* talk_gather; answered to all hosts of its members once all have
-                               asked: a number (u64) that no other has, and all bytes */
-                       REQUEST_DESCRIBE, /* jobs: how many (u32), a name each; answered with a description
-                                 (namespace_info.h) each. When one ends, ORDER_REMOVED */
-                       REQUEST_MODEX, /* a task; how long a key is waited for once it has put something (u32, ms),
-                                 and the key, "": any. Answered with all that it has put (bytes) */
-                       REQUEST_FOUND, /* to ORDER_MODEX: its number, pmi_service_status (u8), bytes */
-                       REQUEST_QUERY, /* jobs whose tasks are wanted: how many (u32), a name each; answered
-                                 with slots (u32), seconds left (u64, UINT64_MAX: for ever), hosts
-                                 (text); how many jobs (u32), a description each; how many tables
-                                 (u32), a job's name and its tasks (task_states.h) each */
-                       REQUEST_TASKS, /* to ORDER_TASKS: its number, name of the job, tasks (task_states.h) */
-                       REQUEST_PULL, /* tools of this node want what tasks write: u8 channels (enum output_channel), u32
-                               number of processes, each a job and a rank or SERVICE_ALL */
+                       REQUEST_GATHER, /* talk_gather; answered to all hosts of its members once all
+                                          have asked: a number (u64) that no other has, and all
+                                          bytes */
+                       REQUEST_DESCRIBE, /* jobs: how many (u32), a name each; answered with a
+                                            description (namespace_info.h) each. When one ends,
+                                            ORDER_REMOVED */
+                       REQUEST_MODEX,    /* a task; how long a key is waited for once it has put
+                                         something (u32, ms), and the key, "": any. Answered with
+                                         all that it has put (bytes) */
+                       REQUEST_FOUND,    /* to ORDER_MODEX: its number, pmi_service_status (u8),
+                                         bytes */
+                       REQUEST_QUERY, /* jobs whose tasks are wanted: how many (u32), a name each;
+                                         answered with slots (u32), seconds left (u64, UINT64_MAX:
+                                         for ever), hosts (text); how many jobs (u32), a description
+                                         each; how many tables (u32), a job's name and its tasks
+                                         (task_states.h) each */
+                       REQUEST_TASKS, /* to ORDER_TASKS: its number, name of the job, tasks
+                                         (task_states.h) */
+                       REQUEST_PULL,  /* tools of this node want what tasks write: u8 channels (enum
+                                        output_channel), u32 number of processes, each a job and a
+                                        rank or SERVICE_ALL */
                        REQUEST_UNPULL, /* they want nothing any more */
                        REQUEST_TAKEN,  /* u64: bytes of ORDER_OUTPUT that have left the host */
-                       REQUEST_PUSH, /* bytes for what tasks read: u32 number of processes, each a job and a rank or
-                               SERVICE_ALL; u8 whether it is the end; bytes */
+                       REQUEST_PUSH,   /* bytes for what tasks read: u32 number of processes, each a
+                                        job and a rank or SERVICE_ALL; u8 whether it is the end;
+                                        bytes */
                        REQUEST_PUSHED, /* u64 number of an ORDER_PUSH, u8 status: they have it */
-                       REQUEST_NOTIFY, /* an event of the asking task; answered when it is passed on */
-                       REQUEST_DIED,    /* the asking task has; no answer */
+                       REQUEST_NOTIFY, /* an event of the asking task; answered when it is passed
+                                          on */
+                       REQUEST_DIED,   /* the asking task has; no answer */
                        REQUEST_CONTROL, /* something is to be done to tasks */
                        REQUEST_NKINDS
 };
@@ -53,13 +65,13 @@ enum order_kind {                /* what the service says */
                   ORDER_ANSWER,  /* to the question of that token */
                   ORDER_MODEX,   /* number (u64), what REQUEST_MODEX has: REQUEST_FOUND is wanted */
                   ORDER_REMOVED, /* name of a job that this host was told of */
-                  ORDER_TASKS, /* number (u64), name of a job: REQUEST_TASKS is wanted of the node,
+                  ORDER_TASKS,  /* number (u64), name of a job: REQUEST_TASKS is wanted of the node,
                                    whether it has a host or not */
-                  ORDER_OUTPUT, /* u64: bytes that were lost before, for a host that did not keep up; who
-                                  wrote, u8 channel, bytes */
-                  ORDER_PUSH,    /* u64 number, then as REQUEST_PUSH; for tasks of this host */
-                  ORDER_NOTIFY,  /* tell tasks here of another node's event */
-                  ORDER_DIED,    /* tasks have */
+                  ORDER_OUTPUT, /* u64: bytes that were lost before, for a host that did not keep
+                                   up; who wrote, u8 channel, bytes */
+                  ORDER_PUSH,   /* u64 number, then as REQUEST_PUSH; for tasks of this host */
+                  ORDER_NOTIFY, /* tell tasks here of another node's event */
+                  ORDER_DIED,   /* tasks have */
                   ORDER_CONTROL, /* do something to tasks here */
                   ORDER_NKINDS
 };
@@ -85,7 +97,8 @@ struct process_name {
 
 void message_put_proc(struct buf *out, const char *job, uint32_t rank);
 struct process_name message_proc(struct pack *in);
-/* So many of them, after their number; freed by message_free_procs(). Where it is malformed, none. */
+/* So many of them, after their number; freed by message_free_procs(). Where it is malformed,
+ * none. */
 struct process_name *message_procs(struct pack *in, uint32_t *count);
 void message_free_procs(struct process_name *procs, uint32_t count);
 /* As idset_encode() has them; malformed where there is none. Caller frees, never NULL. */
@@ -131,10 +144,10 @@ enum collective_kind {
  * how many jobs have some (u32); of each, by name, its name and the members' ranks as an idset, ""
  * for all. The signature is the operation, the key and the members.
  *
- * Of COLLECTIVE_GROUP the members that lead come first; there are none where one asks who follows. Then
- * how many lead (u32), each of whom asks on its own (0: those that are listed, asked for by each of their
- * hosts), and members that this one adds. The answer ends with all members. A host that asked more
- * than once is told bytes and members once, in the first answer that it gets. */
+ * Of COLLECTIVE_GROUP the members that lead come first; there are none where one asks who follows.
+ * Then how many lead (u32), each of whom asks on its own (0: those that are listed, asked for by
+ * each of their hosts), and members that this one adds. The answer ends with all members. A host
+ * that asked more than once is told bytes and members once, in the first answer that it gets. */
 
 struct message_up {
     enum service_request kind;

@@ -1,6 +1,6 @@
 /*
- * modex_message - what hosts of openpmix post to each other: a question for what a task has put, and its
- * answer. Untrusted: it comes from another process. (Nothing here needs openpmix.)
+ * modex_message - what hosts of openpmix post to each other: a question for what a task has put,
+ * and its answer. Untrusted: it comes from another process. (Nothing here needs openpmix.)
  *
  * A kind (u8) and the asker's number for the question (u64), then of a question the rank (u32), how
  * long the key is waited for (u32, ms) and the key (text, "": any), of an answer a status (u32)

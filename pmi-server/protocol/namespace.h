@@ -1,6 +1,7 @@
 /*
- * namespace - what the service of a program and the PMIx servers of its nodes call things: namespaces (the
- * tasks of one task group), their parts, what became of a task, what one can do to others; and their limits.
+ * namespace - what the service of a program and the PMIx servers of its nodes call things:
+ * namespaces (the tasks of one task group), their parts, what became of a task, what one can do to
+ * others; and their limits.
  */
 #ifndef PMI_SERVER_PROTOCOL_NAMESPACE_H
 #define PMI_SERVER_PROTOCOL_NAMESPACE_H

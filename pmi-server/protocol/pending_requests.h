@@ -1,8 +1,9 @@
 /*
- * pending_requests - what waits for somebody elsewhere: each has a token, which goes along with the question and comes
- * back with the answer, and may have an end.
+ * pending_requests - what waits for somebody elsewhere: each has a token, which goes along with the
+ * question and comes back with the answer, and may have an end.
  *
- * A request is the first member of a struct of whoever asks. Requests are few: all is linear in their number.
+ * A request is the first member of a struct of whoever asks. Requests are few: all is linear in
+ * their number.
  */
 #ifndef PMI_SERVER_PROTOCOL_PENDING_REQUESTS_H
 #define PMI_SERVER_PROTOCOL_PENDING_REQUESTS_H
@@ -14,7 +15,8 @@ struct pending_request;
 struct pending_requests;
 
 struct pending_request_kind {
-    /* Its end has passed: it is out of the table, and belongs to this function. NULL: no such has an end. */
+    /* Its end has passed: it is out of the table, and belongs to this function. NULL: no such has
+     * an end. */
     void (*expire)(struct pending_request *request);
     /* Who asked is gone: it is freed, and nobody is answered. */
     void (*free)(struct pending_request *request);
@@ -37,8 +39,8 @@ uint64_t pending_requests_token(struct pending_requests *requests);
 void pending_requests_add(struct pending_requests *requests, struct pending_request *request,
                           const struct pending_request_kind *kind, const char *owner,
                           double timeout);
-/* Out of the table, and the caller's. NULL: no request of this kind and owner (NULL: of any) has the token, as it was
- * given up, or never was. */
+/* Out of the table, and the caller's. NULL: no request of this kind and owner (NULL: of any) has
+ * the token, as it was given up, or never was. */
 struct pending_request *pending_requests_take(struct pending_requests *requests,
                                               const struct pending_request_kind *kind,
                                               const char *owner, uint64_t token);

@@ -1,5 +1,6 @@
 /*
- * program_info - the program as REQUEST_QUERY's answer shows it (message.h), to the host that asked.
+ * program_info - the program as REQUEST_QUERY's answer shows it (message.h), to the host that
+ * asked.
  */
 #ifndef PMI_SERVER_PROTOCOL_PROGRAM_INFO_H
 #define PMI_SERVER_PROTOCOL_PROGRAM_INFO_H

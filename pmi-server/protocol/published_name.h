@@ -1,6 +1,6 @@
 /*
- * published_name - limits of what tasks publish, who finds it, and until when (PMIx Standard 4, "Publish and
- * Lookup").
+ * published_name - limits of what tasks publish, who finds it, and until when (PMIx Standard 4,
+ * "Publish and Lookup").
  */
 #ifndef PMI_SERVER_PROTOCOL_PUBLISHED_NAME_H
 #define PMI_SERVER_PROTOCOL_PUBLISHED_NAME_H

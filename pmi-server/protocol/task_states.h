@@ -1,6 +1,6 @@
 /*
- * task_states - what a node knows of the tasks of a job that it runs: ORDER_TASKS, REQUEST_TASKS, and the
- * tables in answers to REQUEST_QUERY (message.h).
+ * task_states - what a node knows of the tasks of a job that it runs: ORDER_TASKS, REQUEST_TASKS,
+ * and the tables in answers to REQUEST_QUERY (message.h).
  */
 #ifndef PMI_SERVER_PROTOCOL_TASK_STATES_H
 #define PMI_SERVER_PROTOCOL_TASK_STATES_H
@@ -33,7 +33,8 @@ struct task_info {
 
 #define SERVICE_TASK_BYTES 13 /* on the wire */
 
-/* A message of the service: is it ORDER_TASKS? Then its number, and the job, which the caller frees. */
+/* A message of the service: is it ORDER_TASKS? Then its number, and the job, which the caller
+ * frees. */
 bool task_states_wanted(const void *bytes, size_t len, uint64_t *number, char **job);
 /* The answer to it. */
 void task_states_put_answer(struct buf *out, uint64_t number, const char *job,

@@ -1,6 +1,6 @@
 /*
- * collective - what members of several namespaces, or of a group, do together: fences of some, connect, disconnect,
- * groups.
+ * collective - what members of several namespaces, or of a group, do together: fences of some,
+ * connect, disconnect, groups.
  */
 #ifndef PMI_SERVER_SERVICE_COLLECTIVE_H
 #define PMI_SERVER_SERVICE_COLLECTIVE_H

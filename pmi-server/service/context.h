@@ -1,5 +1,6 @@
 /*
- * context - what the features of the program's service share. What is a feature's own is opaque here.
+ * context - what the features of the program's service share. What is a feature's own is opaque
+ * here.
  */
 #ifndef PMI_SERVER_SERVICE_CONTEXT_H
 #define PMI_SERVER_SERVICE_CONTEXT_H
@@ -9,8 +10,8 @@
 struct job;
 struct requester;
 
-/* What a feature has to do when something happens to the program; service.c has them all, in the order in which they are
- * told. NULL: nothing. */
+/* What a feature has to do when something happens to the program; service.c has them all, in the
+ * order in which they are told. NULL: nothing. */
 struct service_feature {
     const char *name;
     void (*open)(struct pmi_service *service);

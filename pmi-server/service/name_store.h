@@ -1,9 +1,9 @@
 /*
- * name_store - what tasks publish for others to look up (PMIx Standard 4, "Publish and Lookup"; PMI's
- * names are in the same place).
+ * name_store - what tasks publish for others to look up (PMIx Standard 4, "Publish and Lookup";
+ * PMI's names are in the same place).
  *
- * The service has those of its program. Whoever owns it may know those of other programs, and show this
- * program's to them (struct pmi_service_names_ops).
+ * The service has those of its program. Whoever owns it may know those of other programs, and show
+ * this program's to them (struct pmi_service_names_ops).
  */
 #ifndef PMI_SERVER_SERVICE_NAME_STORE_H
 #define PMI_SERVER_SERVICE_NAME_STORE_H
@@ -34,8 +34,8 @@ struct published_name {
 
 /* Where there are other programs. Only names of RANGE_ALL are theirs to see. */
 struct pmi_service_names_ops {
-    /* The first `fresh` of pmi_service_names() are to be shown as well as the rest; none: some have gone.
-     * 0; 1: another program has published one of the fresh ones; -1: they cannot be shown. */
+    /* The first `fresh` of pmi_service_names() are to be shown as well as the rest; none: some have
+     * gone. 0; 1: another program has published one of the fresh ones; -1: they cannot be shown. */
     int (*show)(void *arg, size_t fresh);
     /* Those of other programs as they are now, the owner's until it is asked again. */
     const struct published_name *(*others)(void *arg);

@@ -1,5 +1,6 @@
 /*
- * name_store_private - the store of published names as publish_lookup.c uses it: owners see name_store.h.
+ * name_store_private - the store of published names as publish_lookup.c uses it: owners see
+ * name_store.h.
  */
 #ifndef PMI_SERVER_SERVICE_NAME_STORE_PRIVATE_H
 #define PMI_SERVER_SERVICE_NAME_STORE_PRIVATE_H

@@ -1,6 +1,6 @@
 /*
- * namespaces - the namespaces (jobs) of the program: where their tasks are, who has ended, who is connected, and which
- * nodes were told of them.
+ * namespaces - the namespaces (jobs) of the program: where their tasks are, who has ended, who is
+ * connected, and which nodes were told of them.
  */
 #ifndef PMI_SERVER_SERVICE_NAMESPACES_H
 #define PMI_SERVER_SERVICE_NAMESPACES_H
@@ -32,8 +32,8 @@ uint32_t namespaces_node(const struct job *job, uint32_t rank);
 /* Nodes of a job are added to a set. */
 void namespaces_add_nodes(struct idset *nodes, const struct job *job);
 
-/* Who is connected, and hears of the other's deaths: a job and who spawned it, and those that say so.
- * Counted: one untie for each tie. */
+/* Who is connected, and hears of the other's deaths: a job and who spawned it, and those that say
+ * so. Counted: one untie for each tie. */
 void namespaces_tie(struct pmi_service *service, const struct job *one, const struct job *other);
 void namespaces_untie(struct pmi_service *service, const struct job *one, const struct job *other);
 bool namespaces_tied(const struct pmi_service *service, const struct job *one,

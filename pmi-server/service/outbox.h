@@ -1,7 +1,8 @@
 /*
  * outbox - what the service says to the servers of nodes: replies and orders.
  *
- * What is said may be answered before these return: what is told of is unlinked before. `rest` may be NULL.
+ * What is said may be answered before these return: what is told of is unlinked before. `rest` may
+ * be NULL.
  */
 #ifndef PMI_SERVER_SERVICE_OUTBOX_H
 #define PMI_SERVER_SERVICE_OUTBOX_H

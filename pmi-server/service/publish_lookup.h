@@ -1,5 +1,6 @@
 /*
- * publish_lookup - what tasks publish, look up and withdraw. The names are in the store (name_store.h).
+ * publish_lookup - what tasks publish, look up and withdraw. The names are in the store
+ * (name_store.h).
  */
 #ifndef PMI_SERVER_SERVICE_PUBLISH_LOOKUP_H
 #define PMI_SERVER_SERVICE_PUBLISH_LOOKUP_H

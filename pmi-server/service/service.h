@@ -1,14 +1,15 @@
 /*
- * service - what a program as a whole does for its PMIx hosts: what concerns tasks of several nodes, or of
- * several jobs.
+ * service - what a program as a whole does for its PMIx hosts: what concerns tasks of several
+ * nodes, or of several jobs.
  *
- * There is one for a program, where the messages of all its hosts come together. A host (pmix/server.h)
- * asks, by a message of its own, and is answered, at once or when others have asked too; the service may
- * also order something of a host. It knows nothing of openpmix, and nothing of links: whoever owns
- * it carries its messages. Messages come from other machines: what is malformed is refused.
+ * There is one for a program, where the messages of all its hosts come together. A host
+ * (pmix/server.h) asks, by a message of its own, and is answered, at once or when others have asked
+ * too; the service may also order something of a host. It knows nothing of openpmix, and nothing of
+ * links: whoever owns it carries its messages. Messages come from other machines: what is malformed
+ * is refused.
  *
- * What tasks write is told by iof.h, and published names are shared with other programs by name_store.h and
- * publish_lookup.h.
+ * What tasks write is told by iof.h, and published names are shared with other programs by
+ * name_store.h and publish_lookup.h.
  */
 #ifndef PMI_SERVER_SERVICE_SERVICE_H
 #define PMI_SERVER_SERVICE_SERVICE_H

@@ -1,5 +1,6 @@
 /*
- * pmi2_frame - one frame of PMI-2: six characters of decimal length, then "cmd=NAME;name=value;...".
+ * pmi2_frame - one frame of PMI-2: six characters of decimal length, then
+ * "cmd=NAME;name=value;...".
  *
  * Used by the server and by the client library, so it needs nothing but libc.
  *

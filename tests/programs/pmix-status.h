@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* 4.2: "NOT-FOUND", "LOST_CONNECTION", "EXECUTABLE NOT FOUND"; 5.0 and later: "PMIX_ERR_NOT_FOUND". Here "NOT-FOUND", of the
- * last call. */
+/* 4.2: "NOT-FOUND", "LOST_CONNECTION", "EXECUTABLE NOT FOUND"; 5.0 and later: "PMIX_ERR_NOT_FOUND".
+ * Here "NOT-FOUND", of the last call. */
 static inline const char *status_name(pmix_status_t status)
 {
     static char name[128];

@@ -1,4 +1,5 @@
-/* Refusals of a text that end with two lines: the text, and a caret under the place that is wrong. */
+/* Refusals of a text that end with two lines: the text, and a caret under the place that is
+ * wrong. */
 #ifndef TESTS_UNIT_CARET_H
 #define TESTS_UNIT_CARET_H
 

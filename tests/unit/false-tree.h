@@ -1,6 +1,6 @@
 /*
- * false-tree - a tree without agents, in place of launcher/tree/tree.c: it keeps a log of what it is told,
- * "LAUNCH.0@0-1" for a frame of group 0 to nodes 0 and 1. The test says what agents say.
+ * false-tree - a tree without agents, in place of launcher/tree/tree.c: it keeps a log of what it
+ * is told, "LAUNCH.0@0-1" for a frame of group 0 to nodes 0 and 1. The test says what agents say.
  */
 #ifndef TESTS_UNIT_FALSE_TREE_H
 #define TESTS_UNIT_FALSE_TREE_H

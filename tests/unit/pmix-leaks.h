@@ -1,4 +1,5 @@
-/* What openpmix itself leaks, and what it loads, is not looked at where the sanitizers are built in. */
+/* What openpmix itself leaks, and what it loads, is not looked at where the sanitizers are built
+ * in. */
 #ifndef TESTS_UNIT_PMIX_LEAKS_H
 #define TESTS_UNIT_PMIX_LEAKS_H
 

@@ -33,8 +33,8 @@ enum pmix_jobs {
     PMIX_TWO_PARTLY, /* the first with a task on each node, the second on the first node alone */
 };
 
-/* `nnodes` (1 or 2) nodes run TASKS tasks of a scenario (pmix-client.c); the nodes' outcomes. In those
- * whose name begins with "without" the others go on when a task dies. */
+/* `nnodes` (1 or 2) nodes run TASKS tasks of a scenario (pmix-client.c); the nodes' outcomes. In
+ * those whose name begins with "without" the others go on when a task dies. */
 struct pmix_outcome *pmix_nodes_run(uint32_t nnodes, const char *scenario);
 /* The same on two nodes. Tasks of the second job come after those of the first. */
 struct pmix_outcome *pmix_jobs_run(enum pmix_jobs jobs, const char *scenario);

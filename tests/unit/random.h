@@ -14,7 +14,8 @@ static inline uint32_t random_below(uint64_t *seed, uint32_t n)
     return (uint32_t)(*seed >> 33) % n;
 }
 
-/* A map string of n of the nine levels, 2 to 9, in any order; node and hwthread are always among them. */
+/* A map string of n of the nine levels, 2 to 9, in any order; node and hwthread are always among
+ * them. */
 static inline void random_loops(uint64_t *seed, uint32_t n, char map[RANDOM_MAP_SIZE])
 {
     static const char *const letters[] = {"n", "h", "c", "s", "N", "L1", "L2", "L3", "b"};

@@ -1,5 +1,5 @@
-/* A directory of the test program's own, below /tmp. It is the working directory, to which relative names are
- * relative. */
+/* A directory of the test program's own, below /tmp. It is the working directory, to which relative
+ * names are relative. */
 #ifndef TESTS_UNIT_SCRATCH_ROOT_H
 #define TESTS_UNIT_SCRATCH_ROOT_H
 
@@ -12,7 +12,8 @@
 
 static char root[] = "/tmp/tprun-unit-XXXXXX";
 
-/* Make it and, in it, these directories, which end at a NULL. 0, or -1 as a setup of cmocka returns it. */
+/* Make it and, in it, these directories, which end at a NULL. 0, or -1 as a setup of cmocka returns
+ * it. */
 static inline int root_make(const char *const *directories)
 {
     if (!mkdtemp(root) || chdir(root) < 0)
