@@ -10,8 +10,8 @@
  * LLVM's runtimes bind threads as soon as there are places. There are none
  *
  *   - beside OMP_PROC_BIND=false, which LLVM's would not heed where there are;
- *   - for a task that is told to have one thread: with places the first thread of a program is bound
- *     to the first of them, and threads that it makes by other means than OpenMP stay with it;
+ *   - for a task that is told to have one thread: with places the first thread of a program is
+ *     bound to the first of them, and threads that it makes by other means than OpenMP stay there;
  *   - for one that is bound to more than its slot: all such tasks would begin with the same core;
  *   - for one that is not to be bound at all;
  *   - where the list would be too long.

@@ -7,13 +7,13 @@
  *         unless it is told which. x where PMIx is all there is: MPICH 4.2 and 4.3 look for PMI-1
  *         otherwise.
  *     HWLOC_COMPONENTS=-gl
- *         The hwloc of an MPI otherwise connects to X servers :0 to :9, whoever's they are, and waits
- *         without end for one that does not answer. Any user can listen under their names where there
- *         is no X server, as on most nodes.
+ *         The hwloc of an MPI otherwise connects to X servers :0 to :9, whoever's they are, and
+ *         waits without end for one that does not answer. Any user can listen under their names
+ *         where there is no X server, as on most nodes.
  *     PMIX_MCA_ptl_base_max_msg_size=4095
- *         In MiB. A client of openpmix 6.1 or later otherwise closes its connection when a message of
- *         more than 32 MiB comes: what a fence collects, or what one task has put. 0 means no limit,
- *         but refuses all messages in 6.1. More than 4 GiB do not fit the format.
+ *         In MiB. A client of openpmix 6.1 or later otherwise closes its connection when a message
+ *         of more than 32 MiB comes: what a fence collects, or what one task has put. 0 means no
+ *         limit, but refuses all messages in 6.1. More than 4 GiB do not fit the format.
  *     OMPI_MCA_schizo=^orte
  *         Open MPI 4 and before take a task for a singleton when they do not know its launcher;
  *         without that component they ask PMIx. Open MPI 5 has no such thing.
@@ -21,8 +21,8 @@
  *         Open MPI leaves tasks where they were bound.
  *
  *     OMPI_MCA_btl_vader_backing_directory, ..._btl_sm_..., ..._osc_sm_..., ..._osc_rdma_...
- *         The memory that tasks share lies in a directory that is removed with what is in it. Open MPI
- *         would put it beside everybody's, and leave it behind tasks that are killed.
+ *         The memory that tasks share lies in a directory that is removed with what is in it. Open
+ *         MPI would put it beside everybody's, and leave it behind tasks that are killed.
  *     OMPI_MCA_mpi_oversubscribe=1
  *         Where tasks have to share processors, one that waits lets others have its own.
  *     OMPI_MCA_mpi_memory_alloc_kinds

@@ -1,7 +1,8 @@
 /*
  * context_record - the files of a program's context as one record of bytes, for completed.h:
  *
- *     tprun-context 1 ID LENGTH LENGTH LENGTH LENGTH\n     of spec.json, R.json, slots.json, events; -: none
+ *     tprun-context 1 ID LENGTH LENGTH LENGTH LENGTH\n   of spec.json, R.json, slots.json, events;
+ *                                                        -: none
  *     the bytes of the files
  *     end ID\n
  *

@@ -9,9 +9,9 @@
  *     lock            locked for less than milliseconds, while `claims` is written
  *     names           a byte for each name is locked while a program looks for it at the others and
  *                     writes it down
- *     claims          the next program number, what each program holds or waits for (claims_table.h), and
- *                     a generation and a checksum of that
- *     alive           byte <n> is locked by the program's processes for as long as one of them lives
+ *     claims          the next program number, what each program holds or waits for
+ *                     (claims_table.h), and a generation and a checksum of that
+ *     alive           byte <n> is locked by the program's processes while one of them lives
  *     completed       contexts of programs that are complete, until they are moved (completed.h)
  *     saved/<n>/      and their saved output (completed_output.h)
  *     programs/<n>/   a program's context

@@ -1,8 +1,9 @@
 /*
  * program_json - what is known of a program as JSON, for those who list programs and ask about one.
  *
- *     {"id": "17", "state": "complete", "lost": false, "ntasks": 4, "nnodes": 1, "command": ["./app"],
- *      "t_new": 1770000000.1, "t_start": 1770000000.2, "t_end": 1770000009.7, "status": 0, "reason": ""}
+ *     {"id": "17", "state": "complete", "lost": false, "ntasks": 4, "nnodes": 1,
+ *      "command": ["./app"], "t_new": 1770000000.1, "t_start": 1770000000.2,
+ *      "t_end": 1770000009.7, "status": 0, "reason": ""}
  *
  * Times are seconds since the epoch; what is not known is null. Source: RFC 8, getinfo.
  */

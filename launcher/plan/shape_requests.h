@@ -26,7 +26,8 @@ enum treepool_answer shape_requests_make(const struct rset *R, const struct rset
 void shape_requests_free(struct shape_requests *allotment); /* NULL is fine */
 
 /* Which cores and GPUs belong together; a new reference:
- *     {"version": 1, "slots": [{"part": 0, "rank": 3, "host": "n3", "cores": "0-7", "gpus": "1"}, ...]}
+ *     {"version": 1,
+ *      "slots": [{"part": 0, "rank": 3, "host": "n3", "cores": "0-7", "gpus": "1"}, ...]}
  * In order of parts and of their slots; rank is that in R. */
 json_t *shape_requests_slots(const struct shape_requests *allotment);
 

@@ -2,10 +2,10 @@
  * run_report - what happened to a program, for --report and --timing: made of its log when it is
  * over.
  *
- *     {"version": 1, "id": "17", "state": "complete", "status": 0, ...      as tpctl info --format=json
+ *     {"version": 1, "id": "17", "state": "complete", "status": 0, ... as tpctl info --format=json
  *      "R": {...}, "tasks": [...],
- *      "stages": [{"name": "allocate", "seconds": 0.004}, {"name": "launch", ...}, {"name": "run", ...},
- *                 {"name": "end", ...}]}
+ *      "stages": [{"name": "allocate", "seconds": 0.004}, {"name": "launch", ...},
+ *                 {"name": "run", ...}, {"name": "end", ...}]}
  *
  * A stage that the program did not come to is not there. Source: launcher/ledger/program_json.h.
  */

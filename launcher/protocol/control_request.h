@@ -3,10 +3,10 @@
  * FRAME_CONTROL:
  *
  *     {"version":1,"method":"signal","number":15,"ranks":"0-3"}     no ranks: all
- *     {"version":1,"method":"terminate","grace":5.0}                no grace: --kill-grace of the program
+ *     {"version":1,"method":"terminate","grace":5.0}   no grace: --kill-grace of the program
  *     {"version":1,"method":"ps"}
- *     {"version":1,"method":"save"}        save output from now on
- *     {"version":1,"method":"input","ranks":"0"}   FRAME_STDIN and FRAME_STDIN_END follow, for these
+ *     {"version":1,"method":"save"}                    save output from now on
+ *     {"version":1,"method":"input","ranks":"0"}       for these: FRAME_STDIN follows
  */
 #ifndef LAUNCHER_PROTOCOL_CONTROL_REQUEST_H
 #define LAUNCHER_PROTOCOL_CONTROL_REQUEST_H

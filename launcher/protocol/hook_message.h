@@ -2,8 +2,10 @@
  * hook_message - that a node is to run its prolog or its epilog (--prolog, --epilog), and how that
  * ended.
  *
- *     {"hook": "prolog", "timeout": 60.0, "directory": "/home/a", "environment": ["PATH=/bin", ...]}
- *     {"hook": "prolog", "ran": true, "seconds": 0.2, "fault": "it ended with exit status 3", "output": "..."}
+ *     {"hook": "prolog", "timeout": 60.0, "directory": "/home/a",
+ *      "environment": ["PATH=/bin", ...]}
+ *     {"hook": "prolog", "ran": true, "seconds": 0.2, "fault": "it ended with exit status 3",
+ *      "output": "..."}
  *
  * The files themselves are staged (stage_list.h). A node that has no prolog answers that none ran;
  * from the first message on it owes its epilog.

@@ -2,7 +2,7 @@
  * input_choice - whom stdin is for from now on: FRAME_STDIN_CHOOSE, written by the manager and read
  * by agents.
  *
- *     {"ranks":"0-3","nodes":"0,2"}     ranks of the program, and the nodes of the tree where they are
+ *     {"ranks":"0-3","nodes":"0,2"}  ranks of the program, and the nodes of the tree that have them
  */
 #ifndef LAUNCHER_PROTOCOL_INPUT_CHOICE_H
 #define LAUNCHER_PROTOCOL_INPUT_CHOICE_H

@@ -2,8 +2,9 @@
  * remote_command_request - what a tpctl asks of the instance that it runs in: to be run beside the
  * instance's manager, where files and processes are, with the streams and the terminal of who asks.
  *
- *     {"version": ..., "variables": {...}, "command": {"words": ["info", "17"], "terminal": "24x80 ...",
- *      "streams": ["none", "bytes", "terminal"], "merged": false, "environment": {"TERM": "xterm"}}}
+ *     {"version": ..., "variables": {...},
+ *      "command": {"words": ["info", "17"], "terminal": "24x80 ...", "merged": false,
+ *                  "streams": ["none", "bytes", "terminal"], "environment": {"TERM": "xterm"}}}
  *
  * Behind it the caller sends, over the same link, what it reads (FRAME_STDIN, FRAME_STDIN_END),
  * signals (FRAME_SIGNAL) and the size of its terminal (FRAME_TERMINAL); and FRAME_OUTPUT without

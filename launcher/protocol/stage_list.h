@@ -5,8 +5,8 @@
  * Their bytes follow each other in one stream, in the order of the list. In a FRAME_STAGE the list
  * is
  *
- *     {"nodes": "0-3", "files": [{"kind": "file", "name": "app", "path": "/home/a/app", "mode": 493,
- *                                 "size": 16384}, ...]}
+ *     {"nodes": "0-3", "files": [{"kind": "file", "name": "app", "path": "/home/a/app",
+ *                                 "mode": 493, "size": 16384}, ...]}
  *
  * and the FRAME_STAGE_END behind the stream has {"sums": ["ef46db3751d8e999", ...]} (xxhash64.h),
  * or {"failed": TEXT} where the bytes could not be read. A node answers with FRAME_STAGED:

@@ -5,8 +5,9 @@
  * openpmix from 4.2.2 on:
  * - when a namespace is registered it asks again for what it waits for of that one (still so in
  *   7.0.0 rc1);
- * - up to 6.1, when one is deregistered it forgets what it waits for, and what comes then it takes for
- *   something that it has freed. So all of that is answered before, and nothing is taken on meanwhile.
+ * - up to 6.1, when one is deregistered it forgets what it waits for, and what comes then it takes
+ *   for something that it has freed. So all of that is answered before, and nothing is taken on
+ *   meanwhile.
  */
 #ifndef PMI_SERVER_PMIX_DIRECT_MODEX_WAITING_H
 #define PMI_SERVER_PMIX_DIRECT_MODEX_WAITING_H

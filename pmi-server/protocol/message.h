@@ -115,10 +115,10 @@ enum event_reach { /* whose tasks an event concerns */
 /*
  * REQUEST_NOTIFY: reach (u8), those that are listed (procs), the event (bytes, which hosts alone
  *   understand). ORDER_NOTIFY: whose event it is (proc), the event (bytes).
- * REQUEST_DIED: struct termination but its ranks. ORDER_DIED: the dead's job (text), struct termination, and
- *   the jobs that are to hear of it (their number, texts).
- * REQUEST_CONTROL: action (u8), number (u32), to whom (procs; none: all jobs). ORDER_CONTROL: who asks
- *   (proc), the job (text), its ranks of this node (ranks), action, number.
+ * REQUEST_DIED: struct termination but its ranks. ORDER_DIED: the dead's job (text), struct
+ *   termination, and the jobs that are to hear of it (their number, texts).
+ * REQUEST_CONTROL: action (u8), number (u32), to whom (procs; none: all jobs). ORDER_CONTROL: who
+ *   asks (proc), the job (text), its ranks of this node (ranks), action, number.
  */
 struct termination {
     enum task_end how;

@@ -1,6 +1,7 @@
 /* Cases of pictures: what is asked for, and the picture of it. A file of tests/data/pictures:
  *
- *     nodes: HOSTLIST=SYNTHETIC or =@FILE.xml (from there), then " @ CORES" where not all are allocated
+ *     nodes: HOSTLIST=SYNTHETIC or =@FILE.xml (from there), then " @ CORES" where not all are
+ *            allocated
  *     gpu: ID NAME CPUS        of the nodes before it (OS indexes)
  *     granted: IDS             GPUs that are allocated there
  *     part: [-n N] [-c N] [-g N] [--map-by X] [--bind-to X] [--order X] [--mppr X] [--per X]
