@@ -107,6 +107,29 @@ static size_t children_of(pid_t parent, char state)
     return count;
 }
 
+/* So many that are asked for while it is stopped: what does not go into its socket waits. */
+static struct nursery *open_stopped(struct ev_loop *loop, int *fds, int many)
+{
+    struct nursery *nursery = open_nursery();
+    nursery_attach(nursery, loop);
+    kill(nursery_pid(nursery), SIGSTOP);
+    for (int i = 0; i < many; i++)
+        fds[i] = born(nursery);
+    return nursery;
+}
+
+static void order_to_end(const int *fds, int many)
+{
+    for (int i = 0; i < many; i++)
+        assert_int_equal(send(fds[i], "q", 1, MSG_NOSIGNAL), 1);
+}
+
+static void await_ends(const int *fds, int many)
+{
+    for (int i = 0; i < many; i++)
+        await_end(fds[i]), close(fds[i]);
+}
+
 static void forks_with_what_was_sent_and_no_more(void **state)
 {
     int other = open("/dev/null", O_RDONLY), far = fcntl(other, F_DUPFD, 100);
@@ -170,10 +193,8 @@ static void forks_many_at_once_and_keeps_no_zombies(void **state)
     for (int i = 1; i < MANY; i++)
         assert_int_not_equal(pids[i], pids[i - 1]);
     assert_int_equal(children_of(nursery_pid(nursery), 0), MANY);
-    for (int i = 0; i < MANY; i++)
-        assert_int_equal(send(fds[i], "q", 1, MSG_NOSIGNAL), 1);
-    for (int i = 0; i < MANY; i++)
-        await_end(fds[i]), close(fds[i]);
+    order_to_end(fds, MANY);
+    await_ends(fds, MANY);
     for (int i = 0; i < 200 && children_of(nursery_pid(nursery), 0); i++)
         usleep(20000);
     assert_int_equal(children_of(nursery_pid(nursery), 0), 0);
@@ -187,21 +208,15 @@ static void more_than_its_socket_holds_waits_for_it(void **state)
     enum { MANY = 500 };
     static int fds[MANY];
     struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
-    struct nursery *nursery = open_nursery();
+    struct nursery *nursery = open_stopped(loop, fds, MANY);
     (void)state;
-    nursery_attach(nursery, loop);
-    kill(nursery_pid(nursery), SIGSTOP);
-    for (int i = 0; i < MANY; i++)
-        fds[i] = born(nursery);
     ev_run(loop, EVRUN_NOWAIT);
     kill(nursery_pid(nursery), SIGCONT);
     ev_run(loop, 0); /* to the last of them: then nothing is watched */
     for (int i = 0; i < MANY; i++)
         assert_true(atoi(ask(fds[i], 'p')) > 0);
-    for (int i = 0; i < MANY; i++)
-        assert_int_equal(send(fds[i], "q", 1, MSG_NOSIGNAL), 1);
-    for (int i = 0; i < MANY; i++)
-        await_end(fds[i]), close(fds[i]);
+    order_to_end(fds, MANY);
+    await_ends(fds, MANY);
     nursery_free(nursery);
     ev_loop_destroy(loop);
 }
@@ -211,15 +226,10 @@ static void what_waits_is_dropped_with_it(void **state)
     enum { MANY = 400 };
     static int fds[MANY];
     struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
-    struct nursery *nursery = open_nursery();
+    struct nursery *nursery = open_stopped(loop, fds, MANY);
     (void)state;
-    nursery_attach(nursery, loop);
-    kill(nursery_pid(nursery), SIGSTOP);
-    for (int i = 0; i < MANY; i++)
-        fds[i] = born(nursery);
     nursery_free(nursery);
-    for (int i = 0; i < MANY; i++)
-        await_end(fds[i]), close(fds[i]);
+    await_ends(fds, MANY);
     ev_loop_destroy(loop);
 }
 
