@@ -12,7 +12,7 @@ EXTRA_DIST += tests/unit/caret.h tests/unit/elf-file.h tests/unit/rankfile-cases
     tests/unit/plain-machine.h tests/unit/plain-rule.h tests/unit/pmi-node.h \
     tests/unit/pmix-leaks.h tests/unit/pmix-node.h tests/unit/pool-brute.h \
     tests/unit/random.h tests/unit/random-world.h tests/unit/scratch-root.h tests/unit/unit.h tests/unit/vectors.h tests/unit/world.h \
-    tests/fuzz/pmi-turns.h tests/steps/steps.h
+    tests/fuzz/fuzz.h tests/fuzz/pmi-turns.h tests/fuzz/request.h tests/steps/steps.h
 
 # A unit test is one file, tests/unit/test-NAME.c, unless it has a line of its own below.
 if HAVE_CMOCKA

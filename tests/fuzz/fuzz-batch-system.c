@@ -7,11 +7,10 @@
 #include "base/mem.h"
 #include "launcher/source/batch_nodelist.h"
 #include "launcher/source/slurm_nodelist.h"
+#include "tests/fuzz/fuzz.h"
 
 #define FUZZ_MAX_TEXT 4096
 #define FUZZ_HOSTS "a,b[0-2],r[0-1]n[0-1]"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fuzz_check(struct hostfile *file, struct error *err)
 {

@@ -6,8 +6,7 @@
 
 #include "base/mem.h"
 #include "launcher/process/cgroup.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,15 +1,12 @@
 /* Frames for channels, as a broken other side would send them, between turns of a process here that reads and writes
  * little: no more is sent than there is credit for, and nothing of a channel that is over. */
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "launcher/tree/channels.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 enum { CHANNELS = 3 };
 
@@ -17,12 +14,6 @@ static struct sender {
     uint64_t window; /* what may be sent */
     bool over;       /* its end was sent */
 } senders[CHANNELS];
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_sent(void *owner, const struct frame *frame)
 {

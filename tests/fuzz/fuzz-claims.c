@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "launcher/ledger/claims_table.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void fuzz_rows(const struct claims *claims)
 {

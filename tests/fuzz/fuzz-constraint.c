@@ -5,8 +5,7 @@
 
 #include "affinity/resource/constraint.h"
 #include "base/mem.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static struct rset *make_world(void)
 {

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "launcher/ledger/context_record.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

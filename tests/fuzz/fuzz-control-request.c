@@ -1,6 +1,5 @@
 /* What a process says to a manager's control socket, and what a manager answers: what is taken is written again as
  * the same, what is not has a sentence. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "launcher/protocol/control_answer.h"
@@ -8,14 +7,7 @@
 #include "launcher/protocol/input_choice.h"
 #include "launcher/protocol/inquiry.h"
 #include "launcher/tree/frame.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_same(json_t *once, json_t *twice)
 {

@@ -1,18 +1,10 @@
 /* A frame of an agent, as the manager checks it: what is taken has no number that is beyond its
  * limits, looked at in another way; what is refused has a sentence. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "affinity/sets/idset.h"
 #include "launcher/protocol/frame_check.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_set(const json_t *value, uint32_t limit)
 {

@@ -5,8 +5,7 @@
 
 #include "launcher/tree/frame.h"
 #include "launcher/tree/tree.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void check_frame(const struct buf *in, const struct frame *frame)
 {

@@ -6,8 +6,7 @@
 
 #include "base/mem.h"
 #include "launcher/source/hostfile.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void fuzz_check(struct hostfile *file, struct error *err)
 {

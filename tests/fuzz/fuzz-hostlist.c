@@ -5,10 +5,9 @@
 
 #include "affinity/sets/hostlist.h"
 #include "base/mem.h"
+#include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(const struct hostlist *list)
+static void check_list(const struct hostlist *list)
 {
     char *encoded = hostlist_encode(list);
     struct hostlist *again = hostlist_decode(encoded, NULL);
@@ -27,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error err = ERROR_INIT;
     struct hostlist *list = hostlist_decode(text, &err);
     if (list)
-        check(list);
+        check_list(list);
     else if (!err.text)
         abort();
     hostlist_free(list);

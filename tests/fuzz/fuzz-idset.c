@@ -4,10 +4,9 @@
 
 #include "affinity/sets/idset.h"
 #include "base/mem.h"
+#include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(const struct idset *set)
+static void check_set(const struct idset *set)
 {
     char *encoded = idset_encode(set);
     struct idset *again = idset_decode(encoded, NULL);
@@ -30,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error err = ERROR_INIT;
     struct idset *set = idset_decode(text, &err);
     if (set)
-        check(set);
+        check_set(set);
     else if (!err.text)
         abort();
     idset_free(set);

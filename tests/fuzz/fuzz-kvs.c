@@ -1,18 +1,10 @@
 /* Any bytes as a packed set of pairs. What was taken in is found by its key, and packs and merges
  * into an equal space. */
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pmi-server/pmi/kvs.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_equal(const struct kvs *a, const struct kvs *b)
 {

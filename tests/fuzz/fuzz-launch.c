@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "launcher/protocol/launch.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static const char good[] =
     "{\"group\":2,\"first_rank\":4,\"spawner\":0,\"spawner_rank\":1,\"preput\":[[\"k\",\"v\"]],"
@@ -16,7 +15,7 @@ static const char good[] =
     "\"tree_nodes\":[7,8],\"hosts\":\"a,b\",\"kinds\":[{\"cpus\":{\"0\":\"0-1\",\"3\":\"2\"},"
     "\"tasks\":\"0:1,3:1\",\"gpus\":\"2:1,0:1\",\"gpu_sets\":{\"2\":\"0,4\"},\"nodes\":\"0-1\"}]}";
 
-static void check(const struct launch *launch)
+static void check_launch(const struct launch *launch)
 {
     uint32_t last = 0;
     if (launch->nlocal && launch->node >= launch->nnodes)
@@ -72,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct error err = ERROR_INIT;
         struct launch *launch = launch_from_json(value, node, &err);
         if (launch)
-            check(launch);
+            check_launch(launch);
         else if (!err.text)
             abort();
         launch_free(launch);

@@ -2,24 +2,16 @@
  * they say that they are not. The first byte chooses the mode, each chunk begins with its length
  * (times 257 when odd, so that long lines are reached). */
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "launcher/stdio/line_buffer.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 struct seen {
     struct buf all;
     bool raw, over;
     bool broken; /* a finished piece did not end its line: only the last may */
 };
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void see(void *arg, const char *bytes, size_t len, bool unfinished)
 {

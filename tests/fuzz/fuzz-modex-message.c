@@ -1,18 +1,9 @@
 /* What another host of openpmix posts: what is taken lies inside what came, and is written as the same
  * bytes. */
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pmi-server/protocol/modex_message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -10,8 +10,7 @@
 #include "base/string_list.h"
 #include "launcher/cli/tprun_options.h"
 #include "launcher/mpiexec/mpiexec.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void fuzz_native(char **words)
 {

@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "pmi-server/protocol/program_info.h"
+#include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(const struct program_info *view)
+static void check_info(const struct program_info *view)
 {
     for (uint32_t i = 0; i < view->njobs; i++) {
         const struct namespace_facts *job = &view->jobs[i].description->job;
@@ -28,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t number;
     char *job;
     if (view)
-        check(view);
+        check_info(view);
     program_info_free(view);
     if (task_states_wanted(data, size, &number, &job))
         free(job);

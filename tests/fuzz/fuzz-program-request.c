@@ -1,17 +1,7 @@
 /* What a process says to the socket of an instance, which any of the user's may do: what is taken is written again as a
  * program, what is not has a sentence. */
-#include <stdlib.h>
-
 #include "launcher/protocol/program_request.h"
-#include "launcher/tree/frame.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/fuzz/request.h"
 
 static void check_request(const json_t *value)
 {
@@ -27,25 +17,11 @@ static void check_request(const json_t *value)
     error_clear(&err);
 }
 
-/* Of this version, which is what bytes hardly ever are. */
-static void check_spec(json_t *spec)
-{
-    struct spec *none = spec_new();
-    json_t *value = program_request_to_json(none, NULL, NULL);
-    spec_free(none);
-    json_object_set(value, "spec", spec);
-    check_request(value);
-    json_decref(value);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct frame frame = {.type = FRAME_PROGRAM, .bytes = data, .len = size};
-    json_t *value = frame_json(&frame, NULL);
-    if (value) {
-        check_request(value);
-        check_spec(value);
-    }
-    json_decref(value);
+    struct spec *none = spec_new();
+    request_check(&frame, program_request_to_json(none, NULL, NULL), "spec", check_request);
+    spec_free(none);
     return 0;
 }

@@ -5,8 +5,7 @@
 
 #include "affinity/layout/layout.h"
 #include "base/mem.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static struct topo *machine(uint32_t at)
 {

@@ -1,17 +1,7 @@
 /* What a process says to the socket of an instance, which any of the user's may do: a command that is taken is the same
  * when it is written again, and what is not taken has a sentence. */
-#include <stdlib.h>
-
 #include "launcher/protocol/remote_command_request.h"
-#include "launcher/tree/frame.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/fuzz/request.h"
 
 static void check_request(const json_t *value)
 {
@@ -32,23 +22,10 @@ static void check_request(const json_t *value)
     error_clear(&err);
 }
 
-/* Of this version, which is what bytes hardly ever are. */
-static void check_command(json_t *command)
-{
-    json_t *value = remote_command_request_to_json(&(struct remote_command_request){0});
-    json_object_set(value, "command", command);
-    check_request(value);
-    json_decref(value);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct frame frame = {.type = FRAME_COMMAND, .bytes = data, .len = size};
-    json_t *value = frame_json(&frame, NULL);
-    if (value) {
-        check_request(value);
-        check_command(value);
-    }
-    json_decref(value);
+    const struct remote_command_request none = {0};
+    request_check(&frame, remote_command_request_to_json(&none), "command", check_request);
     return 0;
 }

@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "affinity/resource/rset.h"
+#include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(const struct rset *set)
+static void check_rset(const struct rset *set)
 {
     json_t *R = rset_to_json(set);
     struct error err = ERROR_INIT;
@@ -33,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error err = ERROR_INIT;
     struct rset *set = rset_decode((const char *)data, size, &err);
     if (set)
-        check(set);
+        check_rset(set);
     else if (!err.text)
         abort();
     rset_free(set);

@@ -11,8 +11,7 @@
 
 #include "launcher/saved/saved_output.h"
 #include "launcher/saved/saved_output_private.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 enum { FUZZ_FILES = 4 };
 

@@ -7,8 +7,7 @@
 
 #include "affinity/resource/scheduling.h"
 #include "affinity/treepool/treepool.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void check_reads(const struct rset *set)
 {
@@ -68,7 +67,7 @@ static void check_grant(const struct rset *set, const char *text)
     error_clear(&err);
 }
 
-static void check(const struct rset *set)
+static void check_rset(const struct rset *set)
 {
     static const char *const shapes[] = {"slot=2/[core=2;gpu=1]", "slot/numa=2/core=1",
                                          "node/socket{x}/slot=2/core", "slot/numa{x}"};
@@ -86,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (right != !err.text)
         abort();
     if (right && set->nnodes <= 4096)
-        check(set);
+        check_rset(set);
     rset_free(set);
     error_clear(&err);
     return 0;

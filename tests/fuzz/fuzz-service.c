@@ -10,8 +10,7 @@
 #include "pmi-server/service/name_store.h"
 #include "pmi-server/service/publish_lookup.h"
 #include "pmi-server/service/service.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define NODES 3
 #define NJOBS 3
@@ -24,12 +23,6 @@ struct world {
     struct published_name *others; /* of another program: what this one published once */
     uint64_t last_token[NODES];
 };
-
-static void check(bool good)
-{
-    if (!good)
-        abort();
-}
 
 /* ---- what the service says ---- */
 

@@ -6,8 +6,7 @@
 
 #include "affinity/treepool/request.h"
 #include "base/mem.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void expect_same(struct shape *shape, const char *text, json_t *value)
 {

@@ -9,8 +9,7 @@
 #include "launcher/linkage/elf_file.h"
 #include "launcher/linkage/loader_cache.h"
 #include "launcher/linkage/shared_libraries.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void check_text(const char *text)
 {

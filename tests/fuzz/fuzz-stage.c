@@ -1,18 +1,9 @@
 /* What a parent says of files to stage and of hooks, and an agent of how they ended: what is read is written again
  * alike, what is not has a sentence. */
-#include <stdlib.h>
-
 #include "launcher/protocol/hook_message.h"
 #include "launcher/protocol/stage_list.h"
 #include "launcher/tree/frame.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_list(const json_t *value)
 {

@@ -9,8 +9,7 @@
 
 #include "base/directory.h"
 #include "launcher/ledger/state_index.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static char place[] = "/dev/shm/fuzz-state-index-XXXXXX"; /* in memory */
 

@@ -6,8 +6,7 @@
 #include "launcher/plan/spawn_spec.h"
 #include "launcher/protocol/task_request.h"
 #include "launcher/spec/spec_build.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void check_again(const struct task_request *ask)
 {

@@ -4,10 +4,9 @@
 
 #include "affinity/taskmap/taskmap.h"
 #include "base/mem.h"
+#include "tests/fuzz/fuzz.h"
 
 #define SMALL 4096 /* ranks that are worth writing out */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void expect_same(const struct taskmap *map, struct taskmap *again)
 {

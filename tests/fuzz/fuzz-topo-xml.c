@@ -7,8 +7,7 @@
 
 #include "affinity/topology/topo_xml.h"
 #include "base/mem.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 /* Tags that open one after the other without one that closes between them are nested, where no
  * quote, comment or declaration says otherwise. */

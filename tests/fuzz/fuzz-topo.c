@@ -6,8 +6,7 @@
 #include "affinity/layout/layout.h"
 #include "affinity/picture/picture.h"
 #include "affinity/picture/svg.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void check_round_trip(const struct topo *topo)
 {

@@ -8,8 +8,7 @@
 
 #include "base/mem.h"
 #include "launcher/cli/tprun_options.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 /* What was read can be written and read again. */
 static void fuzz_round(const struct spec *spec)
