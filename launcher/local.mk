@@ -43,6 +43,7 @@ liblauncher_a_SOURCES = \
     launcher/environment/pmi_environment.c launcher/environment/pmi_environment.h \
     launcher/ledger/claim.c launcher/ledger/claim.h \
     launcher/ledger/claim_private.h \
+    launcher/ledger/claim_bell.c launcher/ledger/claim_bell.h \
     launcher/ledger/claim_queue.c launcher/ledger/claim_queue.h \
     launcher/ledger/claim_queue_holders.c \
     launcher/ledger/claims_file.c launcher/ledger/claims_file.h \

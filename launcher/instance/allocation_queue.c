@@ -15,8 +15,11 @@
 
 #define QUEUE_TELL 5.0     /* s after which a run says what it waits for */
 #define QUEUE_SETTLE 0.005 /* s from a sign that something is free until it is */
-#define QUEUE_FIRST 0.5    /* s between looks without a sign, for who is first in line */
-#define QUEUE_BEHIND 2.0   /* and for others */
+#define QUEUE_FIRST 0.5    /* s between looks without a sign, for who is first in line, */
+#define QUEUE_NEXT 2.0     /* for who is next, or may pass others as its end is known, */
+#define QUEUE_FAR 10.0     /* and for others, who are many: they are woken when that has changed */
+#define QUEUE_DEATH                                                                                \
+    0.1 /* s from a sign until who is next sees whether the first has gone without a word */
 #define QUEUE_SHARES "; --overlap shares them"
 #define QUEUE_ALL 2147483647u /* of a host whose cores are not known */
 
@@ -27,8 +30,9 @@ struct allocation_queue {
     const struct allocation_queue_ops *ops;
     void *owner;
     bool waits;
-    int watch;
-    ev_io sign;
+    int watch, bell; /* -1: there is none */
+    unsigned place;  /* as it was last seen */
+    ev_io sign, rung;
     ev_timer again, tell, limit;
     struct rset *scope;      /* what it could use */
     struct rset *wish;       /* what it would claim were nothing held; NULL: not known */
@@ -196,6 +200,30 @@ static void arm(struct allocation_queue *queue, double seconds)
     ev_timer_start(queue->loop, &queue->again);
 }
 
+/* Never later than it would be without the sign, or signs that follow each other would put it off. */
+static void arm_sooner(struct allocation_queue *queue, double seconds)
+{
+    if (!ev_is_active(&queue->again) || ev_timer_remaining(queue->loop, &queue->again) > seconds)
+        arm(queue, seconds);
+}
+
+static void on_sign(struct ev_loop *loop, ev_io *io, int events);
+
+/* Those whose turn it may be soon, and those that may pass others, see all that becomes free; of many others the system
+ * would not let all watch. What came before it watches is looked at after this. */
+static void watch_where_of_use(struct allocation_queue *queue)
+{
+    if (queue->watch >= 0 || (queue->place > 1 && isinf(queue->spec->time_limit)))
+        return;
+    queue->watch = instance_watch(resources_instance(queue->resources));
+    if (queue->watch < 0)
+        return;
+    ev_io_init(&queue->sign, on_sign, queue->watch, EV_READ);
+    queue->sign.data = queue;
+    ev_io_start(queue->loop, &queue->sign);
+    queue->place = entry_place(resources_entry(queue->resources));
+}
+
 /* While agents are on their way there is an answer soon, which looks again. */
 static void allocation_queue_on_again(struct ev_loop *loop, ev_timer *timer, int events)
 {
@@ -203,9 +231,12 @@ static void allocation_queue_on_again(struct ev_loop *loop, ev_timer *timer, int
     (void)loop, (void)events;
     if (queue->ops->is_over(queue->owner))
         return;
-    if (host_awaited(resources_hosts(queue->resources)) ||
-        entry_is_behind(resources_entry(queue->resources)))
-        arm(queue, QUEUE_BEHIND);
+    queue->place = entry_place(resources_entry(queue->resources));
+    watch_where_of_use(queue);
+    if (queue->place > 1 && isinf(queue->spec->time_limit))
+        arm(queue, QUEUE_FAR);
+    else if (queue->place || host_awaited(resources_hosts(queue->resources)))
+        arm(queue, QUEUE_NEXT);
     else
         queue->ops->retry(queue->owner);
 }
@@ -219,7 +250,19 @@ static void on_sign(struct ev_loop *loop, ev_io *io, int events)
     while (read(queue->watch, bytes, sizeof(bytes)) > 0)
         ;
     if (!queue->ops->is_over(queue->owner))
-        arm(queue, QUEUE_SETTLE);
+        arm_sooner(queue, queue->place == 1 ? QUEUE_DEATH : QUEUE_SETTLE);
+}
+
+/* Its place in line may be another. */
+static void on_rung(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct allocation_queue *queue = io->data;
+    char bytes[64];
+    (void)loop, (void)events;
+    while (read(queue->bell, bytes, sizeof(bytes)) > 0)
+        ;
+    if (!queue->ops->is_over(queue->owner))
+        arm(queue, 0);
 }
 
 static void on_tell(struct ev_loop *loop, ev_timer *timer, int events)
@@ -262,11 +305,11 @@ struct allocation_queue *allocation_queue_new(struct ev_loop *loop, const struct
     queue->resources = resources;
     queue->ops = ops;
     queue->owner = owner;
-    queue->watch = -1;
+    queue->watch = queue->bell = -1;
     ev_timer_init(&queue->again, allocation_queue_on_again, 0, 0);
     ev_timer_init(&queue->tell, on_tell, 0, 0);
     ev_timer_init(&queue->limit, allocation_queue_on_limit, 0, 0);
-    queue->again.data = queue->tell.data = queue->limit.data = queue->sign.data = queue;
+    queue->again.data = queue->tell.data = queue->limit.data = queue->rung.data = queue;
     return queue;
 }
 
@@ -281,10 +324,10 @@ void allocation_queue_free(struct allocation_queue *queue)
 
 static void start_events(struct allocation_queue *queue)
 {
-    queue->watch = instance_watch(resources_instance(queue->resources));
-    if (queue->watch >= 0) {
-        ev_io_init(&queue->sign, on_sign, queue->watch, EV_READ);
-        ev_io_start(queue->loop, &queue->sign);
+    queue->bell = entry_bell(resources_entry(queue->resources));
+    if (queue->bell >= 0) {
+        ev_io_init(&queue->rung, on_rung, queue->bell, EV_READ);
+        ev_io_start(queue->loop, &queue->rung);
     }
     ev_timer_set(&queue->tell, QUEUE_TELL, 0);
     ev_timer_start(queue->loop, &queue->tell);
@@ -326,7 +369,7 @@ static int stand_in_line(struct allocation_queue *queue, struct error *err)
 {
     struct reservation all = {.kept = rset_copy(queue->scope)};
     int rc = tell_reservation(queue, all, err);
-    if (rc == 0 && !entry_is_behind(resources_entry(queue->resources)))
+    if (rc == 0 && entry_place(resources_entry(queue->resources)) == 0)
         rc = make_reservation(queue, err);
     return rc;
 }
@@ -389,12 +432,16 @@ void allocation_queue_leave(struct allocation_queue *queue)
         ev_io_stop(queue->loop, &queue->sign);
         close(queue->watch);
     }
+    if (queue->bell >= 0) {
+        ev_io_stop(queue->loop, &queue->rung);
+        close(queue->bell);
+    }
     rset_free(queue->scope);
     rset_free(queue->wish);
     rset_free(queue->told.kept);
     queue->scope = queue->wish = NULL;
     queue->told = (struct reservation){0};
     queue->state = 0;
-    queue->watch = -1;
+    queue->watch = queue->bell = -1;
     queue->waits = false;
 }

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/directory.h"
 #include "base/mem.h"
+#include "launcher/ledger/claim_bell.h"
 #include "launcher/ledger/claim_private.h"
 #include "launcher/ledger/claims_file.h"
 #include "launcher/ledger/instance_private.h"
@@ -192,7 +193,7 @@ static int entry_try_put(struct ledger_entry *entry, enum claims_state state,
         if (!row)
             row = claims_add(change.claims, entry->number, ledger_now(),
                              instance_within(entry->instance), entry->name);
-        bool had = row->state != CLAIMS_NOTHING;
+        bool had = row->state != CLAIMS_NOTHING, waited = row->state == CLAIMS_WAITS;
         uint64_t end = state == CLAIMS_HOLDS ? entry_end_time(entry) : 0;
         claims_put(row, state, set, state == CLAIMS_HOLDS ? end : start);
         rc = ledger_commit(&change, err);
@@ -200,6 +201,10 @@ static int entry_try_put(struct ledger_entry *entry, enum claims_state state,
             entry->until = end;
         if (rc == 0 && had)
             entry_poke(entry);
+        if (rc == 0)
+            entry->waits = state == CLAIMS_WAITS && set->nnodes;
+        if (rc == 0 && waited)
+            claim_bell_ring(entry->instance, change.claims);
         rc = rc == 1 ? 2 : rc;
     }
     if (rc == 2) { /* what was looked at need not be again */

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "launcher/ledger/claim_bell.h"
 #include "launcher/ledger/claim_private.h"
 #include "launcher/ledger/claims_file.h"
 #include "launcher/ledger/instance_lock_private.h"
@@ -40,16 +41,22 @@ struct rset *entry_barred(struct ledger_entry *entry, struct error *err)
     return sum;
 }
 
-bool entry_is_behind(struct ledger_entry *entry)
+unsigned entry_place(struct ledger_entry *entry)
 {
     struct claims *claims = ledger_read(entry->instance, NULL);
     const struct claims_row *own = claims ? claims_find(claims, entry->number) : NULL;
-    bool behind = false;
-    for (size_t i = 0; own && own->state == CLAIMS_WAITS && !behind && &claims->rows[i] != own; i++)
-        behind = strcmp(claims->rows[i].sets, own->sets) == 0 &&
+    bool waits = own && own->state == CLAIMS_WAITS;
+    unsigned place = 0;
+    for (size_t i = 0; waits && place < CLAIM_BELL_TURNS && &claims->rows[i] != own; i++)
+        place += strcmp(claims->rows[i].sets, own->sets) == 0 &&
                  entry_is_barred_by(entry, claims, &claims->rows[i]);
     claims_free(claims);
-    return behind;
+    return place;
+}
+
+int entry_bell(struct ledger_entry *entry)
+{
+    return claim_bell_open(entry->dir);
 }
 
 /* ---- what a reservation is made of ---- */

@@ -30,8 +30,12 @@ int entry_queue(struct ledger_entry *entry, const struct rset *kept, uint64_t st
                 struct error *err);
 /* What earlier programs that wait keep: none of it can be claimed. NULL with a sentence. */
 struct rset *entry_barred(struct ledger_entry *entry, struct error *err);
-/* Whether an earlier program waits for just the same: then there is no use in looking further. */
-bool entry_is_behind(struct ledger_entry *entry);
+/* How many earlier programs wait for just the same, up to CLAIM_BELL_TURNS: unless that is none there is no use in looking
+ * further. */
+unsigned entry_place(struct ledger_entry *entry);
+/* Before it waits: a descriptor that is readable once its place may be another (claim_bell.h); closing it is the
+ * caller's. -1: this cannot be told here. */
+int entry_bell(struct ledger_entry *entry);
 
 struct entry_holds { /* of others, as a reservation is made of them */
     struct reservation_hold *list;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "launcher/ledger/claim_bell.h"
 #include "launcher/ledger/completed.h"
 #include "launcher/ledger/completed_output.h"
 #include "launcher/ledger/instance_private.h"
@@ -35,6 +36,7 @@ static const struct {
 } context_files[] = {{"spec.json", PRIVATE_DIRECTORY_DRAFT("spec.json")},
                      {"R.json", PRIVATE_DIRECTORY_DRAFT("R.json")},
                      {"slots.json", PRIVATE_DIRECTORY_DRAFT("slots.json")},
+                     {CLAIM_BELL, PRIVATE_DIRECTORY_DRAFT(CLAIM_BELL)},
                      {ENTRY_EVENTS, PRIVATE_DIRECTORY_DRAFT(ENTRY_EVENTS)}};
 enum { CONTEXT_DRAFTS = sizeof(context_files) / sizeof(context_files[0]) };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/ledger/claim_bell.h"
 #include "launcher/ledger/claims_file.h"
 #include "launcher/ledger/context_directory.h"
 #include "launcher/ledger/instance_private.h"
@@ -165,6 +166,15 @@ void entry_poke(struct ledger_entry *entry)
     futimens(entry->alive, NULL);
 }
 
+/* It has left the line. */
+static void ring_for_next(struct instance *instance)
+{
+    struct claims *claims = ledger_read(instance, NULL);
+    if (claims)
+        claim_bell_ring(instance, claims);
+    claims_free(claims);
+}
+
 /* Without the lock: its row does not count once its byte is free, and goes with a later change. */
 void entry_end(struct ledger_entry *entry)
 {
@@ -174,6 +184,8 @@ void entry_end(struct ledger_entry *entry)
         private_directory_unlock_byte(entry->alive, entry->number);
         ledger_bury(entry->instance, entry->number);
         entry_poke(entry);
+        if (entry->waits)
+            ring_for_next(entry->instance);
     }
     entry_leave(entry);
 }

@@ -4,6 +4,7 @@
 #ifndef LAUNCHER_LEDGER_LEDGER_ENTRY_PRIVATE_H
 #define LAUNCHER_LEDGER_LEDGER_ENTRY_PRIVATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "launcher/ledger/ledger_entry.h"
@@ -19,6 +20,7 @@ struct ledger_entry {
     double lasts;      /* s from its claim to its end; INFINITY: not known */
     double expiration; /* s of the epoch; 0: none */
     uint64_t until;    /* its end, once it holds something; 0: not known */
+    bool waits;        /* in line */
 };
 
 /* Waiters that watch the instance look again. */

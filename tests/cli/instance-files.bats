@@ -105,6 +105,15 @@ END
     rm "$XDG_STATE_HOME"
     mv kept-state "$XDG_STATE_HOME"
     look
+    # one that waits
+    tprun --detach -n "$(nproc)" --bind-to core sh -c 'until [ -e free ]; do sleep 0.05; done'
+    start "$TPRUN" true
+    wait_for 10 test -p "$(instance)/programs/8/bell"
+    look
+    : >free
+    finish
+    tpctl wait 7
+    look
     all_seen
 }
 

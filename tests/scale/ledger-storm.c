@@ -145,7 +145,7 @@ static int wait_in_line(struct instance *instance, struct ledger_entry *program,
         rc = -1;
     while (rc == 1) {
         char bytes[4096];
-        if (!entry_is_behind(program))
+        if (entry_place(program) == 0)
             rc = claim(instance, program, count, number);
         if (rc != 1)
             break;

@@ -934,8 +934,8 @@ static void test_nobody_overtakes_who_waits(void **state)
     expect_claim_error(c, "n0", "3", "waits for core 3 of n0, and came first");
     assert_int_equal(claim_cores(c, "n1", "3", NULL), 0); /* is not in its way */
     assert_int_equal(queue_cores(d, "n0", "0-3"), 0);
-    assert_false(entry_is_behind(b));
-    assert_true(entry_is_behind(d));
+    assert_int_equal(entry_place(b), 0);
+    assert_int_equal(entry_place(d), 1);
     struct rset *barred = entry_barred(d, NULL);
     assert_int_equal(barred->nnodes, 1);
     rset_free(barred);
@@ -948,7 +948,7 @@ static void test_nobody_overtakes_who_waits(void **state)
     entry_end(a);
     expect_claim_error(d, "n0", "0", "came first");
     assert_int_equal(claim_cores(b, "n0", "0-1", NULL), 0); /* and waits no longer */
-    assert_false(entry_is_behind(d));
+    assert_int_equal(entry_place(d), 0);
     assert_int_equal(claim_cores(d, "n0", "2-3", NULL), 0);
     entry_end(b);
     entry_end(c);
@@ -1144,6 +1144,34 @@ static void test_whatever_frees_something_gives_a_sign(void **state)
     instance_close(instance);
 }
 
+static void test_who_leaves_the_line_rings_for_the_next_two_of_each_line(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct ledger_entry *waiting[6];
+    int bell[6];
+    for (size_t i = 0; i < 6; i++) {
+        waiting[i] = new_program(instance);
+        bell[i] = entry_bell(waiting[i]);
+        assert_true(bell[i] >= 0);
+        assert_int_equal(queue_cores(waiting[i], "n0", i < 4 ? "0-3" : "0-1"), 0);
+    }
+    assert_int_equal(entry_place(waiting[3]), 2); /* or more */
+    assert_int_equal(claim_cores(waiting[0], "n0", "0", NULL), 0);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(has_sign(bell[i], 0), i != 0 && i != 3);
+    entry_end(waiting[0]); /* it was in no line */
+    assert_false(has_sign(bell[1], 0));
+    entry_end(waiting[1]);
+    for (size_t i = 2; i < 6; i++)
+        assert_true(has_sign(bell[i], 0));
+    for (size_t i = 2; i < 6; i++)
+        entry_end(waiting[i]);
+    for (size_t i = 0; i < 6; i++)
+        close(bell[i]);
+    instance_close(instance);
+}
+
 static void test_strangers_are_told_apart_by_their_family(void **state)
 {
     (void)state;
@@ -1297,6 +1325,7 @@ int main(void)
         cmocka_unit_test(test_who_leaves_the_line_gives_its_place_away),
         cmocka_unit_test(test_tasks_runs_do_not_stand_in_line_behind_those_outside),
         cmocka_unit_test(test_whatever_frees_something_gives_a_sign),
+        cmocka_unit_test(test_who_leaves_the_line_rings_for_the_next_two_of_each_line),
         cmocka_unit_test(test_strangers_are_told_apart_by_their_family),
         cmocka_unit_test(test_another_instance_of_the_same_path_is_not_taken_for_the_outer_one),
         cmocka_unit_test(test_a_full_disk_is_told_in_one_sentence),
