@@ -21,18 +21,32 @@ int entry_queue(struct ledger_entry *entry, const struct rset *kept, uint64_t st
     return entry_put(entry, CLAIMS_WAITS, kept, start, NULL, err);
 }
 
+/* Many that wait keep just the same, which is added up once. */
+static bool barred_is_seen(const char *const *seen, size_t count, const struct claims_row *row)
+{
+    bool is_seen = row->state != CLAIMS_WAITS;
+    for (size_t i = 0; i < count && !is_seen; i++)
+        is_seen = strcmp(seen[i], row->sets) == 0;
+    return is_seen;
+}
+
 struct rset *entry_barred(struct ledger_entry *entry, struct error *err)
 {
     struct claims *claims = ledger_read(entry->instance, err);
     if (!claims)
         return NULL;
     struct rset **sets = mem_array(claims->count, sizeof(*sets)), *sum;
+    const char **seen = mem_array(claims->count, sizeof(*seen));
     size_t count = 0;
     for (size_t i = 0; i < claims->count && claims->rows[i].number < entry->number; i++) {
-        if (entry_is_barred_by(entry, claims, &claims->rows[i]))
-            sets[count] = claims_set(&claims->rows[i], NULL);
+        const struct claims_row *row = &claims->rows[i];
+        if (barred_is_seen(seen, count, row) || !entry_is_barred_by(entry, claims, row))
+            continue;
+        seen[count] = row->sets;
+        sets[count] = claims_set(row, NULL);
         count += sets[count] != NULL;
     }
+    free(seen);
     sum = rset_union_hosts((const struct rset *const *)sets, count);
     for (size_t i = 0; i < count; i++)
         rset_free(sets[i]);

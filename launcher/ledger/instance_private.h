@@ -23,6 +23,7 @@ struct instance {
     struct idset *enclosing; /* numbers of programs this process is a task of; NULL: none */
     char *within;            /* the same as claims have it; NULL: none */
     struct idset *gone;      /* numbers of programs that were seen to be gone: they stay so */
+    size_t looks;            /* at claims: which rows' programs are asked after depends on it */
     double patience;         /* seconds for a lock; 0: the default */
     bool completed_due;      /* completed.h: it is time to move them */
     bool busy;               /* the last lock was not to be had in that time */
