@@ -136,6 +136,8 @@ static int run_agent(void *arg, const int *fds, size_t nfds)
     return status;
 }
 
+static const struct nursery_ops port_nursery_ops = {.child = run_agent};
+
 /* The program's manager takes this for what comes before an agent's greeting. */
 static void port_refuse(struct instance_port *port, const struct frame *frame, const char *why)
 {
@@ -190,7 +192,7 @@ struct instance_port *instance_port_new(struct ev_loop *loop, struct uplink *upl
             close(fd);
         return NULL;
     }
-    struct nursery *nursery = nursery_new(loop, run_agent, (void *)(uintptr_t)config, err);
+    struct nursery *nursery = nursery_new(loop, &port_nursery_ops, (void *)(uintptr_t)config, err);
     if (!nursery) {
         if (fd >= 0)
             close(fd);

@@ -33,6 +33,29 @@ void local_topology_free(struct local_topology *local)
     free(local);
 }
 
+/* Of this process, or of that which it was forked from. */
+static struct {
+    struct topo *topo; /* NULL: nothing was read, or it was taken */
+    struct hwloc_topology *machine;
+} read_ahead;
+
+void local_topology_read_ahead(void)
+{
+    struct error ignored = ERROR_INIT; /* who needs it says why it cannot be read */
+    if (!read_ahead.topo)
+        read_ahead.topo = topo_load_both(&read_ahead.machine, &ignored);
+    error_clear(&ignored);
+}
+
+static bool take_what_was_read(struct local_topology *local)
+{
+    local->topo = read_ahead.topo;
+    local->machine = read_ahead.machine;
+    read_ahead.topo = NULL;
+    read_ahead.machine = NULL;
+    return local->topo;
+}
+
 static void *local_topology_run_beside(void *arg)
 {
     struct local_topology *local = arg;
@@ -47,7 +70,8 @@ int local_topology_find(struct local_topology *local, struct error *err)
         return 0;
     if (local->wants && local->wants(local->owner))
         thread_begin(&beside, local_topology_run_beside, local);
-    local->topo = topo_load_both(&local->machine, err);
+    if (!take_what_was_read(local))
+        local->topo = topo_load_both(&local->machine, err);
     thread_end(&beside);
     return local->topo ? 0 : -1;
 }

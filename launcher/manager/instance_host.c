@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "launcher/instance/local_topology.h"
 #include "launcher/process/nursery.h"
 #include "launcher/tree/agent_broker.h"
 #include "launcher/tree/channels.h"
@@ -140,6 +141,15 @@ static int run_program(void *arg, const int *fds, size_t nfds)
     return host->program(fds[0], fds[1], host->scratch);
 }
 
+/* Each program would read this machine's topology, and all of them the same. */
+static void prepare_programs(void *arg)
+{
+    (void)arg;
+    local_topology_read_ahead();
+}
+
+static const struct nursery_ops host_nursery_ops = {run_program, prepare_programs};
+
 static int open_pairs(int front[2], int broker[2], struct error *err)
 {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, front) < 0)
@@ -233,7 +243,7 @@ struct instance_host *instance_host_new(int (*program)(int frontend, int broker,
         return NULL;
     }
     snprintf(host->name, sizeof(host->name), "%016" PRIx64, word);
-    host->nursery = nursery_new(NULL, run_program, host, err);
+    host->nursery = nursery_new(NULL, &host_nursery_ops, host, err);
     if (host->nursery)
         return host;
     free(host);

@@ -49,22 +49,26 @@ static void keep_descriptors(int *fds, size_t nfds)
     descriptors_close(FIRST + (unsigned)nfds);
 }
 
-static int nursery_run(int socket, int (*child)(void *arg, const int *fds, size_t nfds), void *arg)
+static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
 {
     int fds[DESCRIPTOR_MESSAGE_FDS];
     size_t nfds;
     char byte;
+    bool prepared = !ops->prepare;
     for (;;) {
         ssize_t got = descriptor_message_receive(socket, &byte, 1, fds, &nfds);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             break;
+        if (!prepared)
+            ops->prepare(arg);
+        prepared = true;
         pid_t pid = fork();
         if (pid == 0) {
             signal(SIGCHLD, SIG_DFL);
             keep_descriptors(fds, nfds);
-            mem_exit(child(arg, fds, nfds));
+            mem_exit(ops->child(arg, fds, nfds));
         }
         for (size_t i = 0; i < nfds; i++)
             close(fds[i]);
@@ -117,8 +121,7 @@ static void nursery_on_retry(struct ev_loop *loop, ev_timer *timer, int events)
     ev_timer_stop(loop, timer);
 }
 
-struct nursery *nursery_new(struct ev_loop *loop,
-                            int (*child)(void *arg, const int *fds, size_t nfds), void *arg,
+struct nursery *nursery_new(struct ev_loop *loop, const struct nursery_ops *ops, void *arg,
                             struct error *err)
 {
     int pair[2];
@@ -135,7 +138,7 @@ struct nursery *nursery_new(struct ev_loop *loop,
         signal(SIGCHLD, SIG_IGN); /* nobody asks how they ended */
         dup3(socket, FIRST, O_CLOEXEC);
         descriptors_close(FIRST + 1);
-        mem_exit(nursery_run(FIRST, child, arg));
+        mem_exit(nursery_run(FIRST, ops, arg));
     }
     close(pair[1]);
     if (pid < 0) {

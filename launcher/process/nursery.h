@@ -18,11 +18,16 @@
 
 struct nursery;
 
-/* The loop is the maker's, or NULL: it has none yet, see nursery_attach(). child() runs in each
- * forked process, which has the descriptors that were sent (and owns them), 0 to 2, and no others;
- * its result is the exit status. NULL with a sentence. */
-struct nursery *nursery_new(struct ev_loop *loop,
-                            int (*child)(void *arg, const int *fds, size_t nfds), void *arg,
+struct nursery_ops { /* `arg` is what nursery_new() was given */
+    /* In each forked process, which has the descriptors that were sent (and owns them), 0 to 2, and no others; the result
+     * is the exit status. */
+    int (*child)(void *arg, const int *fds, size_t nfds);
+    /* In the nursery, at the first request: what it reads now those that it forks have read. NULL: nothing. */
+    void (*prepare)(void *arg);
+};
+
+/* The loop is the maker's, or NULL: it has none yet, see nursery_attach(). NULL with a sentence. */
+struct nursery *nursery_new(struct ev_loop *loop, const struct nursery_ops *ops, void *arg,
                             struct error *err);
 void nursery_shut(struct nursery *nursery); /* nothing is asked of it any more */
 void nursery_free(struct nursery *nursery); /* its process is ended. NULL is fine */

@@ -23,6 +23,15 @@ static void list_descriptors(char *text, size_t room)
             len += (size_t)snprintf(text + len, room - len, "%s%d", len ? " " : "", fd);
 }
 
+static int prepared; /* so often, */
+static pid_t prepared_in;
+
+static void prepare(void *arg)
+{
+    prepared += strcmp(arg, "argument") == 0;
+    prepared_in = getpid();
+}
+
 /* An order comes over the first descriptor, the answer goes there. */
 static int obey(void *arg, const int *fds, size_t nfds)
 {
@@ -36,6 +45,8 @@ static int obey(void *arg, const int *fds, size_t nfds)
             snprintf(text, sizeof(text), "%d", (int)getpid());
         else if (order == 'c') /* a child of its own can be waited for */
             snprintf(text, sizeof(text), "%d", waitpid(fork() ?: (_exit(7), 0), NULL, 0) > 0);
+        else if (order == 'r')
+            snprintf(text, sizeof(text), "%d times in %d", prepared, prepared_in == getppid());
         else if (order == 's') /* to the second */
             return write(fds[1], "second", 6) != 6;
         else
@@ -46,12 +57,13 @@ static int obey(void *arg, const int *fds, size_t nfds)
     return 0;
 }
 
+static const struct nursery_ops obey_ops = {obey, prepare};
 static char argument[] = "argument", orphan[] = "orphan";
 
 static struct nursery *open_nursery(void)
 {
     struct error err = ERROR_INIT;
-    struct nursery *nursery = nursery_new(NULL, obey, argument, &err);
+    struct nursery *nursery = nursery_new(NULL, &obey_ops, argument, &err);
     assert_non_null(nursery);
     return nursery;
 }
@@ -143,6 +155,18 @@ static void forks_with_what_was_sent_and_no_more(void **state)
     close(other);
     close(far);
     close(late);
+    nursery_free(nursery);
+}
+
+static void all_that_it_forks_have_what_it_prepared_once(void **state)
+{
+    struct nursery *nursery = open_nursery();
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        int fd = born(nursery);
+        assert_string_equal(ask(fd, 'r'), "1 times in 1");
+        close(fd);
+    }
     nursery_free(nursery);
 }
 
@@ -244,7 +268,7 @@ static void ends_after_its_maker_once_what_it_forked_has_ended(void **state)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t maker = fork();
     if (maker == 0) {
-        struct nursery *made = nursery_new(NULL, obey, orphan, &err);
+        struct nursery *made = nursery_new(NULL, &obey_ops, orphan, &err);
         pid_t pid = made ? nursery_pid(made) : 0;
         if (!made || nursery_start(made, &pair[1], 1, &err) < 0 ||
             write(pids[1], &pid, sizeof(pid)) != sizeof(pid))
@@ -291,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forks_with_what_was_sent_and_no_more),
+        cmocka_unit_test(all_that_it_forks_have_what_it_prepared_once),
         cmocka_unit_test(sends_several_descriptors_in_their_order),
         cmocka_unit_test(what_it_forks_waits_for_its_own_children),
         cmocka_unit_test(forks_many_at_once_and_keeps_no_zombies),
