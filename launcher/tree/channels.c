@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -15,6 +16,7 @@
 
 #define PIECE 65536               /* bytes that are read at a time */
 #define PAID (CHANNEL_WINDOW / 4) /* bytes after which credit is given back */
+#define MANY 64                   /* at once, after which memory is given back */
 
 struct channel {
     struct channels *channels;
@@ -37,6 +39,7 @@ struct channels {
     struct channel **list;
     size_t capacity;
     struct hash_table places; /* in the list, by name */
+    size_t most;              /* at once, since there were none */
 };
 
 struct channel_name {
@@ -64,6 +67,15 @@ static struct channel *channel_find(const struct channels *channels, uint32_t no
     return place == HASH_TABLE_NONE ? NULL : channels->list[place];
 }
 
+/* A thousand programs at once take megabytes, which the allocator would keep. */
+static void give_back_memory(struct channels *channels)
+{
+    if (channels->places.count || channels->most < MANY)
+        return;
+    channels->most = 0;
+    malloc_trim(0);
+}
+
 /* The last one of the list takes its place. */
 static void channel_close(struct channel *channel)
 {
@@ -78,6 +90,7 @@ static void channel_close(struct channel *channel)
     close(channel->fd);
     buf_free(&channel->out);
     free(channel);
+    give_back_memory(channels);
 }
 
 static void send_end(struct channels *channels, uint32_t node, uint32_t number, const void *bytes,
@@ -285,6 +298,7 @@ void channels_add(struct channels *channels, uint32_t node, uint32_t number, int
         array_reserve(channels->list, &channels->capacity, count + 1, sizeof(struct channel *));
     hash_table_intern(&channels->places, name_hash(node, number), has_name, channels, &name);
     channels->list[count] = channel;
+    channels->most = count + 1 > channels->most ? count + 1 : channels->most;
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     ev_io_init(&channel->reader, channel_on_readable, fd, EV_READ);
     ev_io_init(&channel->writer, channel_on_writable, fd, EV_WRITE);

@@ -556,13 +556,13 @@ held_by() { for pid; do echo "$(find "/proc/$pid/fd" -mindepth 1 | wc -l) $(awk 
 	run() { for i in $(seq "$1"); do "$TPRUN" --overlap true || exit; done; }
 	run 20; : >first; until [ -e go ]; do sleep 0.05; done
 	run "$MANY"; : >second; until [ ! -e go ]; do sleep 0.05; done
-	for i in $(seq 40); do "$TPRUN" --overlap sh -c 'exit 3' 2>/dev/null & done; wait
+	for i in $(seq 300); do "$TPRUN" sh -c 'exit 3' 2>/dev/null & done; wait
 	"$TPRUN" --overlap -d true; "$TPRUN" -d --overlap sleep 0.1
 	: >third; until [ -e end ]; do sleep 0.05; done
 	END
     export MANY=$((${ROUNDS:-3} > 3 ? 1000 : 150))
     start "$BATCH" ./s
-    local manager agent before after
+    local manager agent before after crowd
     wait_for 60 test -e first
     manager=$(inside tprun-manager | head -n 1) agent=$(inside tpagent | head -n 1)
     before=$(held_by "$manager" "$agent")
@@ -574,12 +574,14 @@ held_by() { for pid; do echo "$(find "/proc/$pid/fd" -mindepth 1 | wc -l) $(awk 
     rm go
     wait_for 60 test -e third
     sleep 1
-    echo "after 40 at once: $(held_by "$manager" "$agent")"
-    equal "$(held_by "$manager" "$agent" | cut -d' ' -f1)" "$(cut -d' ' -f1 <<<"$before")"
+    crowd=$(held_by "$manager" "$agent")
+    echo "after 300 at once: $crowd"
+    equal "$(cut -d' ' -f1 <<<"$crowd")" "$(cut -d' ' -f1 <<<"$before")"
     touch end
     finish
     equal "$status" 0
-    paste -d' ' <(echo "$before") <(echo "$after") | while read -r _ was _ is; do
+    paste -d' ' <(echo "$before") <(echo "$after") <(echo "$crowd") | while read -r _ was _ is _ then; do
         [ "$is" -le "$((was + 256))" ] || { echo "grown from $was to $is KiB"; exit 1; }
+        [ "$then" -le "$((was + 512))" ] || { echo "grown from $was to $then KiB by many at once"; exit 1; }
     done
 }
