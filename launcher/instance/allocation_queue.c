@@ -209,11 +209,16 @@ static void arm_sooner(struct allocation_queue *queue, double seconds)
 
 static void on_sign(struct ev_loop *loop, ev_io *io, int events);
 
-/* Those whose turn it may be soon, and those that may pass others, see all that becomes free; of many others the system
- * would not let all watch. What came before it watches is looked at after this. */
+/* There are many of those, and it is far from its turn. One whose end is known may pass others. */
+static bool is_far(const struct allocation_queue *queue)
+{
+    return queue->place > 1 && isinf(queue->spec->time_limit);
+}
+
+/* The others see all that becomes free: the system would not let all watch. */
 static void watch_where_of_use(struct allocation_queue *queue)
 {
-    if (queue->watch >= 0 || (queue->place > 1 && isinf(queue->spec->time_limit)))
+    if (queue->watch >= 0 || is_far(queue))
         return;
     queue->watch = instance_watch(resources_instance(queue->resources));
     if (queue->watch < 0)
@@ -221,7 +226,6 @@ static void watch_where_of_use(struct allocation_queue *queue)
     ev_io_init(&queue->sign, on_sign, queue->watch, EV_READ);
     queue->sign.data = queue;
     ev_io_start(queue->loop, &queue->sign);
-    queue->place = entry_place(resources_entry(queue->resources));
 }
 
 /* While agents are on their way there is an answer soon, which looks again. */
@@ -233,7 +237,7 @@ static void allocation_queue_on_again(struct ev_loop *loop, ev_timer *timer, int
         return;
     queue->place = entry_place(resources_entry(queue->resources));
     watch_where_of_use(queue);
-    if (queue->place > 1 && isinf(queue->spec->time_limit))
+    if (is_far(queue))
         arm(queue, QUEUE_FAR);
     else if (queue->place || host_awaited(resources_hosts(queue->resources)))
         arm(queue, QUEUE_NEXT);
@@ -369,7 +373,8 @@ static int stand_in_line(struct allocation_queue *queue, struct error *err)
 {
     struct reservation all = {.kept = rset_copy(queue->scope)};
     int rc = tell_reservation(queue, all, err);
-    if (rc == 0 && entry_place(resources_entry(queue->resources)) == 0)
+    queue->place = rc == 0 ? entry_place(resources_entry(queue->resources)) : 0;
+    if (rc == 0 && queue->place == 0)
         rc = make_reservation(queue, err);
     return rc;
 }
@@ -398,7 +403,8 @@ int allocation_queue_wait(struct allocation_queue *queue, struct error *err)
         allocation_queue_leave(queue);
         return -1;
     }
-    arm(queue, 0); /* something may have become free before it stood in line */
+    /* something may have become free before it stood in line */
+    arm(queue, is_far(queue) ? QUEUE_FAR : 0);
     char *wish = describe_wish(queue);
     queue->ops->waits(queue->owner, wish);
     free(wish);

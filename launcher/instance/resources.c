@@ -126,7 +126,9 @@ static void resources_subtract_held(struct resources *resources)
 /* Reads what others hold, and what those keep that stand before this run in line, which is as good as held. */
 static int resources_read_held(struct resources *resources, struct error *err)
 {
-    struct rset *held = instance_held(resources->instance, err);
+    struct rset *barred = NULL;
+    struct rset *held = resources->entry ? entry_held(resources->entry, &barred, err)
+                                         : instance_held(resources->instance, err);
     if (!held)
         return -1;
     resources->held_cores = resources->held_gpus = 0;
@@ -134,8 +136,6 @@ static int resources_read_held(struct resources *resources, struct error *err)
         resources->held_cores += idset_count(held->nodes[i].children->cores);
         resources->held_gpus += idset_count(held->nodes[i].children->gpus);
     }
-    struct rset *barred = resources->entry ? entry_barred(resources->entry, err) : NULL;
-    bool ok = barred || !resources->entry;
     if (barred && barred->nnodes) {
         struct rset *all = rset_union_hosts((const struct rset *const[]){held, barred}, 2);
         rset_free(held);
@@ -144,7 +144,7 @@ static int resources_read_held(struct resources *resources, struct error *err)
     rset_free(barred);
     resources->held = held;
     resources->held_index = rset_host_index(held);
-    return ok ? 0 : -1;
+    return 0;
 }
 
 int resources_refresh(struct resources *resources, struct error *err)

@@ -36,11 +36,8 @@ static void claim_look_around(struct instance *instance, const struct claims *cl
     }
 }
 
-struct rset *instance_held(struct instance *instance, struct error *err)
+struct rset *claims_held(struct instance *instance, const struct claims *claims, struct error *err)
 {
-    struct claims *claims = ledger_read(instance, err);
-    if (!claims)
-        return NULL;
     struct rset **sets = mem_array(claims->count, sizeof(*sets)), *sum = NULL;
     size_t count = 0;
     bool good = true;
@@ -60,8 +57,15 @@ struct rset *instance_held(struct instance *instance, struct error *err)
     for (size_t i = 0; i < count; i++)
         rset_free(sets[i]);
     free(sets);
-    claims_free(claims);
     return sum;
+}
+
+struct rset *instance_held(struct instance *instance, struct error *err)
+{
+    struct claims *claims = ledger_read(instance, err);
+    struct rset *held = claims ? claims_held(instance, claims, err) : NULL;
+    claims_free(claims);
+    return held;
 }
 
 static void entry_name_set(struct buf *out, const char *what, const struct idset *set)

@@ -12,6 +12,8 @@
 
 /* "cores 0-3", "GPU 2", "core 1 and GPUs 0-1". Takes the sets; caller frees. */
 char *ledger_name_common(const struct rset_children *common);
+/* instance_held() by these claims. */
+struct rset *claims_held(struct instance *instance, const struct claims *claims, struct error *err);
 /* What this row has or waits for is not for the program, unless entry_passes() the one that
  * waits. */
 bool entry_yields(const struct ledger_entry *entry, const struct claims_row *row);

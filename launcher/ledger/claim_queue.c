@@ -30,11 +30,8 @@ static bool barred_is_seen(const char *const *seen, size_t count, const struct c
     return is_seen;
 }
 
-struct rset *entry_barred(struct ledger_entry *entry, struct error *err)
+static struct rset *claims_barred(struct ledger_entry *entry, const struct claims *claims)
 {
-    struct claims *claims = ledger_read(entry->instance, err);
-    if (!claims)
-        return NULL;
     struct rset **sets = mem_array(claims->count, sizeof(*sets)), *sum;
     const char **seen = mem_array(claims->count, sizeof(*seen));
     size_t count = 0;
@@ -46,13 +43,21 @@ struct rset *entry_barred(struct ledger_entry *entry, struct error *err)
         sets[count] = claims_set(row, NULL);
         count += sets[count] != NULL;
     }
-    free(seen);
     sum = rset_union_hosts((const struct rset *const *)sets, count);
     for (size_t i = 0; i < count; i++)
         rset_free(sets[i]);
+    free(seen);
     free(sets);
-    claims_free(claims);
     return sum;
+}
+
+struct rset *entry_held(struct ledger_entry *entry, struct rset **barred, struct error *err)
+{
+    struct claims *claims = ledger_read(entry->instance, err);
+    struct rset *held = claims ? claims_held(entry->instance, claims, err) : NULL;
+    *barred = held ? claims_barred(entry, claims) : NULL;
+    claims_free(claims);
+    return held;
 }
 
 unsigned entry_place(struct ledger_entry *entry)

@@ -28,8 +28,9 @@
  * or -1. */
 int entry_queue(struct ledger_entry *entry, const struct rset *kept, uint64_t start,
                 struct error *err);
-/* What earlier programs that wait keep: none of it can be claimed. NULL with a sentence. */
-struct rset *entry_barred(struct ledger_entry *entry, struct error *err);
+/* What others hold, as instance_held() has it, and in *barred what earlier programs that wait keep: none of it can be
+ * claimed. Caller frees both; NULL with a sentence: there is neither. */
+struct rset *entry_held(struct ledger_entry *entry, struct rset **barred, struct error *err);
 /* How many earlier programs wait for just the same, up to CLAIM_BELL_TURNS: unless that is none there is no use in looking
  * further. */
 unsigned entry_place(struct ledger_entry *entry);

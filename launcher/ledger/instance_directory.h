@@ -28,7 +28,7 @@
  * an end make no file and replace none by rename. Locks are open file description locks (fcntl(2)).
  *
  * Claims are compared by host, core and GPU: programs of one instance may number hosts differently.
- * What is free is derived: the instance's R less what instance_held() and entry_barred() say.
+ * What is free is derived: the instance's R less what entry_held() says.
  *
  * The usual order: instance_open, entry_new (ledger_entry.h), then look, map and claim (claim.h)
  * until the claim stands, entry_end. A run that waits does so between watch, queue and claim

@@ -64,8 +64,7 @@ static struct rset *free_in_instance(const struct spawn_request *request, struct
     }
     if (request->spec->overlap)
         return all;
-    struct rset *held = instance_held(resources_instance(request->resources), err);
-    struct rset *barred = held ? entry_barred(resources_entry(request->resources), err) : NULL;
+    struct rset *barred, *held = entry_held(resources_entry(request->resources), &barred, err);
     struct rset *others = barred ? both_of(held, barred) : NULL;
     struct rset *left = others ? rset_subtract_hosts(all, others) : NULL;
     if (left)

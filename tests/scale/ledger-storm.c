@@ -68,9 +68,9 @@ static void pause_for(double seconds)
 
 /* So many free cores from a random place on, the first free ones: who looks at the same time wants
  * the same. NULL where there are not enough. */
-static struct idset *choose(struct instance *instance, struct ledger_entry *program, unsigned count)
+static struct idset *choose(struct ledger_entry *program, unsigned count)
 {
-    struct rset *held = instance_held(instance, NULL), *barred = entry_barred(program, NULL);
+    struct rset *barred = NULL, *held = entry_held(program, &barred, NULL);
     const struct rset *both[] = {held, barred};
     struct rset *taken = held && barred ? rset_union_hosts(both, 2) : NULL;
     const struct rset_node *node = taken ? rset_find_host(taken, "n0") : NULL;
@@ -108,7 +108,7 @@ static int claim(struct instance *instance, struct ledger_entry *program, unsign
 {
     int turn = -1;
     for (int tries = 0; tries < 100; tries++) {
-        struct idset *cores = choose(instance, program, count);
+        struct idset *cores = choose(program, count);
         if (!cores)
             break;
         struct rset *set = rset_new();

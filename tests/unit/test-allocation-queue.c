@@ -146,10 +146,11 @@ static char *kept_from(struct scene *scene, double lasts)
 {
     struct ledger_entry *later = entry_new(resources_instance(scene->resources), "./later", NULL);
     entry_set_limit(later, lasts, 0);
-    struct rset *barred = entry_barred(later, NULL);
+    struct rset *barred, *held = entry_held(later, &barred, NULL);
     char *text =
         barred->nnodes ? idset_encode(barred->nodes[0].children->cores) : mem_copy_text("");
     rset_free(barred);
+    rset_free(held);
     entry_end(later);
     return text;
 }

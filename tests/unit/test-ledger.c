@@ -923,6 +923,15 @@ static void test_a_long_command_is_shown_by_its_beginning(void **state)
     instance_close(instance);
 }
 
+static void expect_barred(struct ledger_entry *entry, size_t hosts)
+{
+    struct rset *barred, *held = entry_held(entry, &barred, NULL);
+    assert_non_null(held);
+    assert_int_equal(barred->nnodes, hosts);
+    rset_free(barred);
+    rset_free(held);
+}
+
 static void test_nobody_overtakes_who_waits(void **state)
 {
     (void)state;
@@ -936,12 +945,8 @@ static void test_nobody_overtakes_who_waits(void **state)
     assert_int_equal(queue_cores(d, "n0", "0-3"), 0);
     assert_int_equal(entry_place(b), 0);
     assert_int_equal(entry_place(d), 1);
-    struct rset *barred = entry_barred(d, NULL);
-    assert_int_equal(barred->nnodes, 1);
-    rset_free(barred);
-    barred = entry_barred(b, NULL);
-    assert_int_equal(barred->nnodes, 0);
-    rset_free(barred);
+    expect_barred(d, 1);
+    expect_barred(b, 0);
     expect_holders(instance, d, "0-3", "(./app, since ");
     expect_holders(instance, d, "0-3", ") holds cores 0-2 of n0; 1 program is before this one");
     expect_holders(instance, b, "3", "");
