@@ -220,8 +220,8 @@ static int run_manager(struct spec *spec, enum frontend_role role, struct ends e
     struct left left = {.is_child = true,
                         .pidfd = -1,
                         .cgroup = cgroup_new(),
-                         .scratch = scratch_directory_new(NULL),
-                         .kept = ends.kept};
+                        .scratch = scratch_directory_new(NULL),
+                        .kept = ends.kept};
     left.born = descendants_children(&left.nborn);
     for (int fd = 0; spec->pty && !spec->terminal && fd <= 2; fd++)
         spec->terminal = terminal_modes_of(fd);

@@ -19,10 +19,11 @@
 struct nursery;
 
 struct nursery_ops { /* `arg` is what nursery_new() was given */
-    /* In each forked process, which has the descriptors that were sent (and owns them), 0 to 2, and no others; the result
-     * is the exit status. */
+    /* In each forked process, which has the descriptors that were sent (and owns them), 0 to 2, and
+     * no others; the result is the exit status. */
     int (*child)(void *arg, const int *fds, size_t nfds);
-    /* In the nursery, at the first request: what it reads now those that it forks have read. NULL: nothing. */
+    /* In the nursery, at the first request: what it reads now those that it forks have read. NULL:
+     * nothing. */
     void (*prepare)(void *arg);
 };
 

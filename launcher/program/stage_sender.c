@@ -240,8 +240,8 @@ void stage_sender_answer(struct stage_sender *sender, const struct frame *frame,
 }
 
 /* Of these nodes those that are lost. */
-static void add_lost(struct node_failures *failed, const struct idset *nodes,
-                     const struct idset *lost)
+static void fail_lost_nodes(struct node_failures *failed, const struct idset *nodes,
+                            const struct idset *lost)
 {
     IDSET_FOREACH(node, lost)
     {
@@ -268,7 +268,7 @@ void stage_sender_lost(struct stage_sender *sender, const struct idset *nodes)
         struct node_failures failed = {0};
         struct error err = ERROR_INIT;
         *at = request->next;
-        add_lost(&failed, request->nodes, nodes);
+        fail_lost_nodes(&failed, request->nodes, nodes);
         node_failures_take(&failed, sender->host, sender->owner, &err);
         request->done(request->arg, &err);
         stage_request_free(request);
@@ -276,7 +276,7 @@ void stage_sender_lost(struct stage_sender *sender, const struct idset *nodes)
     }
     if (!sender->busy || sender->stopped || !idset_count_both(sender->first->nodes, nodes))
         return;
-    add_lost(&sender->failed, sender->first->nodes, nodes);
+    fail_lost_nodes(&sender->failed, sender->first->nodes, nodes);
     fail_request(sender);
 }
 

@@ -45,7 +45,7 @@ static bool is_there(const struct kept_agents_socket *kept)
 {
     struct stat there;
     char *path = mem_format("%s/%s", kept->directory, kept->name);
-    bool is = stat(path, &there) == 0 && there.st_ino == kept->socket.st_ino;
+    bool is = stat(path, &there) == 0 && there.st_ino == kept->file.st_ino;
     free(path);
     return is;
 }
