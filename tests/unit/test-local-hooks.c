@@ -58,7 +58,7 @@ static int open_all(void **state)
     (void)state;
     parent_open(&parent, HERE);
     stage = (struct local_stage){0};
-    scratch = scratch_directory_new();
+    scratch = scratch_directory_new(NULL);
     scratch_directory_name(scratch, NULL);
     assert_int_equal(scratch_directory_make(scratch), 0);
     open_hooks(false);
@@ -253,12 +253,12 @@ static void test_where_the_agent_was_killed_another_process_runs_what_is_owed_on
     (void)state;
     stage_hook(STAGE_EPILOG, "");
     assert_true(hooks_grace(scratch, 2) == 2);
-    hooks_run_owed(scratch);
+    local_hooks_run_owed(scratch);
     assert_int_equal(access("log", F_OK), -1);
     order(STAGE_PROLOG);
     assert_true(hooks_grace(scratch, 2) == 32);
-    hooks_run_owed(scratch);
-    hooks_run_owed(scratch);
+    local_hooks_run_owed(scratch);
+    local_hooks_run_owed(scratch);
     assert_logged("epilog x\n");
     assert_true(local_hooks_end(hooks));
 }

@@ -38,7 +38,7 @@ static int open_stage(void **state)
     (void)state;
     parent_open(&parent, HERE);
     below = (struct downlink){0};
-    scratch = scratch_directory_new();
+    scratch = scratch_directory_new(NULL);
     stage = new_stage(scratch, NULL, false);
     return 0;
 }
@@ -251,7 +251,7 @@ static void test_the_parent_may_send_more_once_all_below_have_room(void **state)
 
 static void test_a_program_finds_the_files_of_its_instance_beside_its_own(void **state)
 {
-    struct scratch *mine = scratch_directory_new();
+    struct scratch *mine = scratch_directory_new(NULL);
     struct local_stage *instance = new_stage(scratch, NULL, true);
     (void)state;
     order(instance, "2", (const char *const[]){"both", "theirs", "prolog", NULL});
