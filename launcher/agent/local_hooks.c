@@ -19,8 +19,7 @@
 
 #define RECORD "epilog.json" /* what local_hooks_run_owed() needs to know */
 #define SETTLE 0.05          /* s between looks whether programs of the instance are gone */
-#define SETTLE_MAX                                                                                 \
-    10.0 /* s of such looks, and the time of their epilogs; then it is run all the same */
+#define SETTLE_MAX 10.0      /* s of such looks beside the time of their epilogs; then it is run */
 
 struct local_hooks {
     struct local_hooks_config config;

@@ -218,8 +218,8 @@ static void manager_on_mapped(void *owner, const json_t *table)
     manager_control_launched(manager->control);
 }
 
-/* Managers of programs in the instance, and agents of these on this machine, which no agent here sees: they end, as their
- * links have, and with their epilogs. What a lost agent left behind is not waited for. */
+/* Managers of programs in the instance, and their agents on this machine, which no agent of the instance sees. They
+ * end, as their links have, after their epilogs. What a lost agent left behind is not waited for. */
 static bool programs_are_left(const struct manager *manager)
 {
     size_t count;
@@ -569,8 +569,8 @@ static void on_tree_note(void *arg, const char *text)
     manager_host_note(arg, text);
 }
 
-/* Those that an agent could not end are known. Managers of programs in the instance, and their agents here, have the time
- * of their epilogs; what a lost agent left behind has not. */
+/* Those that an agent could not end are known. Managers of programs in the instance, and their agents here, have the
+ * time of their epilogs; what a lost agent left behind has not. */
 static void end_descendants(struct manager *manager)
 {
     double epilogs = manager->agent_lost ? 0 : scratch_directory_inner_epilogs(manager->scratch);
