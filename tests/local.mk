@@ -137,7 +137,6 @@ check_PROGRAMS += \
     tests/unit/test-search \
     tests/unit/test-service-names \
     tests/unit/test-service-query \
-    tests/unit/test-sender-of-files \
     tests/unit/test-service \
     tests/unit/test-shape-requests \
     tests/unit/test-shape \
@@ -298,7 +297,6 @@ tests_unit_test_scratch_directory_LDADD = $(UNIT_LIBS)
 tests_unit_test_search_LDADD = $(UNIT_LIBS)
 tests_unit_test_service_names_LDADD = $(UNIT_LIBS)
 tests_unit_test_service_query_LDADD = $(UNIT_LIBS)
-tests_unit_test_sender_of_files_LDADD = $(UNIT_LIBS)
 tests_unit_test_service_LDADD = $(UNIT_LIBS)
 tests_unit_test_shape_requests_LDADD = $(UNIT_LIBS)
 tests_unit_test_shape_LDADD = $(UNIT_LIBS)
@@ -332,7 +330,7 @@ tests_unit_test_viewer_LDADD = $(UNIT_LIBS)
 tests_unit_test_command_output_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=waitpid
 tests_unit_test_descendants_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_test_scratch_directory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
-tests_unit_test_sender_of_files_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=ev_timer_again
+tests_unit_test_stage_sender_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=ev_timer_again
 tests_unit_test_local_program_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=downlink_has_room -Wl,--wrap=uplink_consumed
 tests_unit_test_pmix_SOURCES = tests/unit/test-pmix.c tests/unit/pmix-node.c
 tests_unit_test_treepool_random_SOURCES = tests/unit/test-treepool-random.c tests/unit/pool-brute.c

@@ -1,9 +1,10 @@
 /*
- * local_hooks - the prolog and the epilog of a program on this node: when they are run, and what is told of it.
+ * local_hooks - the prolog and the epilog of a program on this node: when they are run, and what is
+ * told of it.
  *
- * The prolog is run when the manager says so, before any task. From then on the epilog is owed: it is run when the
- * manager says so, or once the program's tasks have ended without it; and where the agent itself is killed, by who
- * cleans up after it (local_hooks_run_owed()). It is begun once.
+ * The prolog is run when the manager says so, before any task. From then on the epilog is owed: it
+ * is run when the manager says so, or once the program's tasks have ended without it; and where the
+ * agent itself is killed, by who cleans up after it (local_hooks_run_owed()). It is begun once.
  */
 #ifndef LAUNCHER_AGENT_LOCAL_HOOKS_H
 #define LAUNCHER_AGENT_LOCAL_HOOKS_H
@@ -37,12 +38,12 @@ bool local_hooks_reaped(struct local_hooks *hooks, pid_t pid);
 /* The parent is gone, and no task is left: what is owed is run. False until all of it has ended. */
 bool local_hooks_end(struct local_hooks *hooks);
 
-/* In a process that outlives an agent, once nothing of its program is left here: the epilog that it still owes. Takes as
- * long as that. */
+/* In a process that outlives an agent, once nothing of its program is left here: the epilog that it
+ * still owes. Takes as long as that. */
 void local_hooks_run_owed(struct scratch *scratch);
 
-/* How long an agent on this machine may go on in which its program's parent is gone: `grace` s, and the time that its epilog
- * and those of programs in it may take where there are any. */
+/* How long an agent on this machine may go on in which its program's parent is gone: `grace` s, and
+ * the time that its epilog and those of programs in it may take where there are any. */
 double hooks_grace(const struct scratch *scratch, double grace);
 
 #endif

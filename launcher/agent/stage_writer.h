@@ -1,9 +1,10 @@
 /*
- * stage_writer - files that come as one stream (stage_list.h), written into a directory of a node and checked.
+ * stage_writer - files that come as one stream (stage_list.h), written into a directory of a node
+ * and checked.
  *
- * Room for all of them is taken before the first byte comes, so that a full disk is known then. A file has its mode
- * once all of it is there and its checksum is right. If not all of them come to that, none is left, and the room is
- * given back.
+ * Room for all of them is taken before the first byte comes, so that a full disk is known then. A
+ * file has its mode once all of it is there and its checksum is right. If not all of them come to
+ * that, none is left, and the room is given back.
  */
 #ifndef LAUNCHER_AGENT_STAGE_WRITER_H
 #define LAUNCHER_AGENT_STAGE_WRITER_H
@@ -25,7 +26,8 @@ int stage_writer_add(struct stage_writer *writer, const void *bytes, size_t len,
 /* All have come, and these are their sums, [list->count]. 0, or -1 with a sentence. */
 int stage_writer_end(struct stage_writer *writer, const uint64_t *sums, struct error *err);
 
-/* Of a file in that directory; caller frees. Hooks have names that no file of --stage can have there. */
+/* Of a file in that directory; caller frees. Hooks have names that no file of --stage can have
+ * there. */
 char *stage_writer_path(const char *directory, const struct staged_file *file);
 
 #endif

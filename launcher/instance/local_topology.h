@@ -14,7 +14,8 @@ struct local_topology *local_topology_new(bool (*wants)(void *owner), void (*bes
                                           void *owner);
 void local_topology_free(struct local_topology *local); /* NULL is fine */
 
-/* In a process that forks others, which need not read it then: the first of them that asks finds this. */
+/* In a process that forks others, which need not read it then: the first of them that asks finds
+ * this. */
 void local_topology_read_ahead(void);
 /* Find it, if it was not before. 0, or -1 with a sentence. Some milliseconds. */
 int local_topology_find(struct local_topology *local, struct error *err);

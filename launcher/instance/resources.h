@@ -2,9 +2,9 @@
  * resources - what a run may use: the nodes and their R, less what others hold.
  *
  * resources_open() finds the nodes, the instance they belong to, and what the run is a task of;
- * resources_refresh() reads what others hold, and is called again whenever that may have changed. In
- * between all answers are the same. Cores and GPUs have their logical numbers, hosts those of the host
- * table. The row of the ledger that says what this program holds is here, too.
+ * resources_refresh() reads what others hold, and is called again whenever that may have changed.
+ * In between all answers are the same. Cores and GPUs have their logical numbers, hosts those of
+ * the host table. The row of the ledger that says what this program holds is here, too.
  *
  * Reading what others hold costs a read of the claims file, the rest is linear in the hosts.
  */
@@ -31,13 +31,14 @@ struct resources *resources_open(const struct spec *spec, struct local_topology 
 void resources_free(struct resources *resources); /* NULL is fine */
 /* What the user is to be told of the nodes; NULL: nothing. */
 const char *resources_note(const struct resources *resources);
-/* In a dry run on hosts that are only described (--topology): read the descriptions. 0, or -1 with a
- * sentence. */
+/* In a dry run on hosts that are only described (--topology): read the descriptions. 0, or -1 with
+ * a sentence. */
 int resources_read_topologies(struct resources *resources, struct error *err);
 
 /* Its hosts, which it owns; NULL without resources. */
 struct host_table *resources_hosts(const struct resources *resources);
-/* A new cache of what the instance remembers of the nodes' hardware; NULL where nothing needs it. */
+/* A new cache of what the instance remembers of the nodes' hardware; NULL where nothing needs
+ * it. */
 struct topology_cache *resources_topology_cache(const struct resources *resources);
 
 /* ---- the instance and this program in it ---- */
@@ -47,29 +48,32 @@ struct instance *resources_instance(const struct resources *resources);
 struct ledger_entry *resources_entry(const struct resources *resources);
 /* Id of the instance, and after a colon of the outermost one where that is another. */
 const char *resources_instance_id(const struct resources *resources);
-/* Programs of the instance that this run is a task of (idset text); NULL: none, or they are of another instance. */
+/* Programs of the instance that this run is a task of (idset text); NULL: none, or they are of
+ * another instance. */
 const char *resources_enclosing(const struct resources *resources);
 bool resources_is_enclosed(const struct resources *resources); /* this run is a task of a program */
-/* Make the program's entry in the ledger, unless it is there or nothing will run: resources_open() leaves it
- * out where another process has the lock. 0, or -1 with a sentence. */
+/* Make the program's entry in the ledger, unless it is there or nothing will run: resources_open()
+ * leaves it out where another process has the lock. 0, or -1 with a sentence. */
 int resources_enter(struct resources *resources, struct error *err);
 void resources_leave(struct resources *resources); /* the program is over */
 /* The program is to hold this: 0; 1: another was first; -1 with a sentence. Where it shares with
  * others, or nothing will run, there is nothing to do. */
 int resources_claim(struct resources *resources, const struct rset *set, struct error *err);
 
-/* How many seconds a program with this spec holds at most what it claims, if this were its time limit: until its tasks
- * are killed, with its prolog and epilog. INFINITY: not known. */
+/* How many seconds a program with this spec holds at most what it claims, if this were its time
+ * limit: until its tasks are killed, with its prolog and epilog. INFINITY: not known. */
 double resources_longest_hold(const struct spec *spec, double time_limit);
 
 /* ---- what others hold ---- */
 
 /* Read anew what others hold: 0, or -1 with a sentence. */
 int resources_refresh(struct resources *resources, struct error *err);
-/* For a trial: as if others held this (borrowed; NULL: nothing) and no more, until the trial ends. */
+/* For a trial: as if others held this (borrowed; NULL: nothing) and no more, until the trial
+ * ends. */
 void resources_begin_trial(struct resources *resources, const struct rset *held);
 void resources_end_trial(struct resources *resources);
-/* What others hold, or keep that stand in line before this program; NULL: nothing is known to be. */
+/* What others hold, or keep that stand in line before this program; NULL: nothing is known to
+ * be. */
 const struct rset *resources_held(const struct resources *resources);
 const struct rset_node *resources_held_of(const struct resources *resources, uint32_t host);
 /* Of these, what running programs hold; in a trial as well. */
@@ -97,8 +101,8 @@ int resources_free_gpus(struct resources *resources, uint32_t host, struct idset
 /* This machine has GPUs that tprun's own environment hides. */
 bool resources_gpus_are_hidden(const struct resources *resources);
 
-/* All that the hosts whose topology is known have, free or not, as an R that says where it is. Caller
- * frees; NULL with a sentence. */
+/* All that the hosts whose topology is known have, free or not, as an R that says where it is.
+ * Caller frees; NULL with a sentence. */
 struct rset *resources_R(struct resources *resources, struct error *err);
 
 struct ranked { /* things in order of the rank of their node in R */

@@ -1,13 +1,14 @@
 /*
  * scratch_directory - directories for files of a program on this node, of mode 0700.
  *
- * The names are chosen when they are first asked for: for files below $TMPDIR or /tmp, for memory that
- * tasks share below /dev/shm. They stand in memory that is shared with processes forked later: the one
- * that chose them may be killed at any point, and whoever forked it removes the directories.
+ * The names are chosen when they are first asked for: for files below $TMPDIR or /tmp, for memory
+ * that tasks share below /dev/shm. They stand in memory that is shared with processes forked later:
+ * the one that chose them may be killed at any point, and whoever forked it removes the
+ * directories.
  *
- * The process that makes one owns it (owned_directory.h), and so do those that were forked with that memory: it
- * stays for as long as one of them lives, which may still need it. Where all were killed, the next program that makes
- * one here removes it.
+ * The process that makes one owns it (owned_directory.h), and so do those that were forked with
+ * that memory: it stays for as long as one of them lives, which may still need it. Where all were
+ * killed, the next program that makes one here removes it.
  *
  * NULL is fine everywhere and is directories that are never made.
  */
@@ -21,7 +22,8 @@
 struct scratch;
 
 /* It has no name yet; before the fork. NULL where no memory can be shared. Lives as long as the
- * process. `instance` is that of the instance's agent on this machine (borrowed); NULL: the program is in none. */
+ * process. `instance` is that of the instance's agent on this machine (borrowed); NULL: the program
+ * is in none. */
 struct scratch *scratch_directory_new(struct scratch *instance);
 
 /* Of files: the directory is there only once it was made. Borrowed; NULL with a sentence. */
@@ -37,10 +39,11 @@ const char *scratch_directory_make_memory(struct scratch *scratch, struct error 
 enum scratch_epilog { EPILOG_NONE, EPILOG_OWED, EPILOG_BEGUN };
 void scratch_directory_owe_epilog(struct scratch *scratch, double timeout); /* s */
 double scratch_directory_epilog_timeout(const struct scratch *scratch);     /* 0: it owes none */
-/* Programs of the instance have an epilog of this time, here or elsewhere; the instance learns it, and those around it.
- * Included in scratch_directory_owe_epilog(). */
+/* Programs of the instance have an epilog of this time, here or elsewhere; the instance learns it,
+ * and those around it. Included in scratch_directory_owe_epilog(). */
 void scratch_directory_expect_epilog(struct scratch *scratch, double timeout);
-/* How long the epilogs of all programs that were ever in this instance take at most; 0: it had none. Finite. */
+/* How long the epilogs of all programs that were ever in this instance take at most; 0: it had
+ * none. Finite. */
 double scratch_directory_inner_epilogs(const struct scratch *scratch);
 enum scratch_epilog scratch_directory_epilog(const struct scratch *scratch);
 /* It is begun now. False where it is not owed, or another process has begun it. */

@@ -28,8 +28,8 @@ void outcome_abort_may_succeed(struct outcome *outcome);
 
 /* Tasks ended badly at `time` (ns, this machine's clock). `why` as agents say it: exit, signal,
  * unfinalized, start, abort, aborted, pmi. Of exit and signal `text` says more, if it is not NULL.
- * `nodes` is where they were; with no ranks it is a node that is to blame. The abort of a task and its
- * exit with the same code are one end, an abort, in whatever order they are told. */
+ * `nodes` is where they were; with no ranks it is a node that is to blame. The abort of a task and
+ * its exit with the same code are one end, an abort, in whatever order they are told. */
 void outcome_task_ended(struct outcome *outcome, uint64_t time, const char *why, int status,
                         const char *text, const struct idset *ranks, const struct idset *nodes);
 /* Something else ended the program: the exit status and the whole line. */

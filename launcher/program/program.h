@@ -1,9 +1,9 @@
 /*
  * program - one run: its state, its task groups, and all that decides how it starts and ends.
  *
- * Its state is changed by program_event() alone, over the table of program_state.h. A program calls its
- * owner from the loop, or from inside a call that caused it; it knows neither who watches it nor who
- * hands it frames.
+ * Its state is changed by program_event() alone, over the table of program_state.h. A program calls
+ * its owner from the loop, or from inside a call that caused it; it knows neither who watches it
+ * nor who hands it frames.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_H
 #define LAUNCHER_PROGRAM_PROGRAM_H
@@ -29,19 +29,23 @@ struct program_ops {
     /* Of a slow start: FRAME_PROGRESS. False: nobody wants to hear of it any more. */
     bool (*progress)(void *owner, const json_t *progress);
     void (*mapped)(void *owner, const json_t *table); /* which rank is where: FRAME_MAPPED */
-    /* Nothing of it is left but its agents, and what it is an instance of: program_begin_end() when that has ended. */
+    /* Nothing of it is left but its agents, and what it is an instance of: program_begin_end() when
+     * that has ended. */
     void (*finishing)(void *owner);
     void (*runs)(void *owner); /* its first tasks are all started */
-    /* How many s the epilogs of programs in this one, which is an instance, may take at most; 0: there are none. */
+    /* How many s the epilogs of programs in this one, which is an instance, may take at most; 0:
+     * there are none. */
     double (*inner_epilogs)(void *owner);
-    /* These of the ranks that program_input_choose() named last read no more of what they are sent. */
+    /* These of the ranks that program_input_choose() named last read no more of what they are
+     * sent. */
     void (*input_gone)(void *owner, const struct idset *ranks);
 };
 
 struct program;
 
-/* All is borrowed. The tree is used for nothing else but this program; once that is complete, agents'
- * processes have `gone_patience` s to go, and longer where epilogs of programs in it may. */
+/* All is borrowed. The tree is used for nothing else but this program; once that is complete,
+ * agents' processes have `gone_patience` s to go, and longer where epilogs of programs in it
+ * may. */
 struct program *program_new(struct ev_loop *loop, const struct spec *spec, struct tree *tree,
                             struct host_bootstrap *bootstrap, struct local_topology *local,
                             double gone_patience, const struct program_ops *ops, void *owner);
@@ -57,8 +61,8 @@ bool program_is_pending(const struct program *program); /* before its tasks are 
 /* ---- what happens to it ---- */
 
 /* A frame of an agent. program_check_frame() first: -1 where it is malformed, which is dealt with;
- * *value is its JSON, or NULL (new reference, in any case). Frames that do not concern a program are
- * passed over. */
+ * *value is its JSON, or NULL (new reference, in any case). Frames that do not concern a program
+ * are passed over. */
 int program_check_frame(struct program *program, const struct frame *frame, json_t **value);
 void program_frame(struct program *program, uint32_t child, const struct frame *frame,
                    const json_t *value);
@@ -66,7 +70,8 @@ void program_room(struct program *program); /* bulk can be sent down again */
 /* FRAME_UNREACHED of an agent: hosts below it; and the same of the tree. */
 void program_host_unreached(struct program *program, const struct tree_unreached *what,
                             bool direct);
-/* These nodes are gone, for `host` was lost; `first`: none was before. Other tasks have `grace` s. */
+/* These nodes are gone, for `host` was lost; `first`: none was before. Other tasks have `grace`
+ * s. */
 void program_nodes_lost(struct program *program, const char *host, const struct idset *nodes,
                         const char *why, bool first, double grace);
 
@@ -81,8 +86,8 @@ void program_terminate(struct program *program, double grace, int number);
 /* Once, after `finishing`: its epilog, and then the end of its agents. */
 void program_begin_end(struct program *program);
 
-/* Of one without tasks (spec->agents_only), which runs: nobody uses its agents, and they are kept until then (seconds of
- * the epoch); 0: somebody does. */
+/* Of one without tasks (spec->agents_only), which runs: nobody uses its agents, and they are kept
+ * until then (seconds of the epoch); 0: somebody does. */
 void program_agents_idle(struct program *program, double until);
 
 /* ---- program_input.c: stdin ---- */
@@ -97,22 +102,24 @@ void program_input_left(struct program *program);
 
 /* What could not be ended, for the user to hear of at the end (outcome_always()). */
 void program_report(struct program *program, const char *line);
-/* All agents are gone: that is written, and then, so that others can go on, it gives up what it holds and its
- * directory. */
+/* All agents are gone: that is written, and then, so that others can go on, it gives up what it
+ * holds and its directory. */
 void program_complete(struct program *program);
 void program_leave(struct program *program);
 /* The exit status; lines are appended, each with a newline. */
 int program_outcome(const struct program *program, struct buf *lines);
 
-/* Where something of its instance is to be moved by tpmove, the words of which follow its name; NULL: nothing
- * is. Borrowed, after program_leave(). */
-/* Number of the host of this name (as R has it) that has an agent; UINT32_MAX with a sentence: none. */
+/* Where something of its instance is to be moved by tpmove, the words of which follow its name;
+ * NULL: nothing is. Borrowed, after program_leave(). */
+/* Number of the host of this name (as R has it) that has an agent; UINT32_MAX with a sentence:
+ * none. */
 uint32_t program_find_host(const struct program *program, const char *name, struct error *err);
 const char *program_completed_due(const struct program *program, const char **instance_id);
 
 /* Its directory in the instance, borrowed; -1: it has none yet. Not after program_leave(). */
 int program_directory(const struct program *program);
-/* Of its directory in the instance; NULL: it has none yet. Borrowed, and not after program_leave(). */
+/* Of its directory in the instance; NULL: it has none yet. Borrowed, and not after
+ * program_leave(). */
 const char *program_path_of(const struct program *program);
 /* Name of a node of the tree; NULL: there is no such node. */
 const char *program_host_name(const struct program *program, uint32_t node);

@@ -1,9 +1,10 @@
 /*
- * program_hooks - the prolog and the epilog of a program on its nodes (hook_message.h), as its manager sees them.
+ * program_hooks - the prolog and the epilog of a program on its nodes (hook_message.h), as its
+ * manager sees them.
  *
- * The prolog is run on all nodes at once, before any task; where one fails the program does not start. The epilog is
- * run on each node on which the prolog was begun, when nothing of the program is left there. How each ended is an event
- * of the program.
+ * The prolog is run on all nodes at once, before any task; where one fails the program does not
+ * start. The epilog is run on each node on which the prolog was begun, when nothing of the program
+ * is left there. How each ended is an event of the program.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_HOOKS_H
 #define LAUNCHER_PROGRAM_PROGRAM_HOOKS_H
@@ -43,8 +44,8 @@ void program_hooks_free(struct program_hooks *hooks); /* NULL is fine */
 /* Once. done() hears a sentence where some node's has failed. */
 void program_hooks_prolog(struct program_hooks *hooks, const struct program_hooks_source *source,
                           void (*done)(void *arg, const struct error *err), void *arg);
-/* Once; of a program that has none, or did not come to its prolog, it is over at once. What fails is a note. Those of
- * programs in an instance come first, and may take `inner` s. */
+/* Once; of a program that has none, or did not come to its prolog, it is over at once. What fails
+ * is a note. Those of programs in an instance come first, and may take `inner` s. */
 void program_hooks_epilog(struct program_hooks *hooks, double inner, void (*done)(void *arg),
                           void *arg);
 /* "the prolog on node[1-2]", caller frees; NULL: none is waited for. */

@@ -1,8 +1,10 @@
 /*
- * stage_sender - the manager's copies of files on nodes (stage_list.h): each node has them once, before its first tasks.
+ * stage_sender - the manager's copies of files on nodes (stage_list.h): each node has them once,
+ * before its first tasks.
  *
- * They go down the tree of agents in chunks, each link once, no faster than the slowest node takes them; so it needs
- * no memory for them. First every node makes room, and nothing is sent where one of them has none.
+ * They go down the tree of agents in chunks, each link once, no faster than the slowest node takes
+ * them; so it needs no memory for them. First every node makes room, and nothing is sent where one
+ * of them has none.
  */
 #ifndef LAUNCHER_PROGRAM_STAGE_SENDER_H
 #define LAUNCHER_PROGRAM_STAGE_SENDER_H
@@ -17,7 +19,8 @@
 
 struct stage_sender;
 
-/* They are there, or a sentence says why not. From the loop, or from inside a call of this object. */
+/* They are there, or a sentence says why not. From the loop, or from inside a call of this
+ * object. */
 typedef void stage_done(void *arg, const struct error *err);
 
 /* All is borrowed. `host` gives the name of a node of the tree. */
@@ -28,7 +31,8 @@ void stage_sender_free(struct stage_sender *sender); /* NULL is fine, and so bel
 void stage_sender_set(struct stage_sender *sender, struct stage_source *source);
 const struct stage_source *stage_sender_source(const struct stage_sender *sender);
 
-/* Nodes that are to have them, those that have them already among them. One call after the other is served. */
+/* Nodes that are to have them, those that have them already among them. One call after the other is
+ * served. */
 void stage_sender_send(struct stage_sender *sender, const struct idset *nodes, stage_done *done,
                        void *arg);
 /* All of these nodes have them, or there are no files. */

@@ -6,8 +6,8 @@
  * for what tasks wrote. What node, rank and flags mean is said beside each type. Frames come from
  * other machines: the reader checks type and length before anything is kept.
  *
- * A program's tasks are started in groups, numbered from 0 (the launch of the command line). A frame
- * about one of them has its number; in the others it is 0.
+ * A program's tasks are started in groups, numbered from 0 (the launch of the command line). A
+ * frame about one of them has its number; in the others it is 0.
  */
 #ifndef LAUNCHER_TREE_FRAME_H
 #define LAUNCHER_TREE_FRAME_H
@@ -39,13 +39,14 @@ enum frame_type {
                          one that failed to start goes at once. Of a front end, flags: the signal
                          that asked for it, or 0 */
     FRAME_STDIN,     /* bulk; bytes for the tasks that read input, or those that were chosen last */
-    FRAME_STDIN_END, /* bulk; of who sends input, flags: FRAME_STDIN_STAYS where only the sender has ended */
-    FRAME_STDIN_CHOOSE, /* bulk; from now on stdin is for these ranks; rank: number of the choice; JSON: see
-                           launcher/protocol/input_choice.h */
-    FRAME_STDIN_LEFT, /* who sent input has ended: what its tasks have not read holds up nobody */
-    FRAME_TERMINAL, /* of the user, for that of rank 0; u64 its size has become that, see terminal_size();
-                         without bytes: it is gone */
-    FRAME_FENCE_DOWN, /* group; u64 id, then bytes */
+    FRAME_STDIN_END, /* bulk; of who sends input, flags: FRAME_STDIN_STAYS where only the sender has
+                        ended */
+    FRAME_STDIN_CHOOSE, /* bulk; from now on stdin is for these ranks; rank: number of the choice;
+                           JSON: see launcher/protocol/input_choice.h */
+    FRAME_STDIN_LEFT,   /* who sent input has ended: what its tasks have not read holds up nobody */
+    FRAME_TERMINAL,     /* of the user, for that of rank 0; u64 its size has become that, see
+                       terminal_size(); without bytes: it is gone */
+    FRAME_FENCE_DOWN,   /* group; u64 id, then bytes */
     FRAME_CALL,    /* JSON: in place of a welcome, to an agent that is to connect to its parent: see
                          launcher/tree/connect_back.h */
     FRAME_ANSWER,  /* to a FRAME_ASK of this node and number; JSON */
@@ -54,14 +55,14 @@ enum frame_type {
     /* up the tree; node: the agent it is from */
     FRAME_HELLO,     /* JSON: version, topology or its digest */
     FRAME_UNREACHED, /* JSON: a host that did not start: stage, text; node: which */
-    FRAME_PREPARED, /* group of several nodes; whether this one can start its tasks. JSON: {"failed":
-                       as below, "mpis": [[FAMILY, PART], ...], "host": where} */
-    FRAME_STARTED,  /* group; every task of it has been started on the node, or has failed to; with
+    FRAME_PREPARED,  /* group of several nodes; whether this one can start its tasks. JSON:
+                       {"failed": as below, "mpis": [[FAMILY, PART], ...], "host": where} */
+    FRAME_STARTED,   /* group; every task of it has been started on the node, or has failed to; with
                        what the kernel bound them to {"bindings": [[CPUS, RANKS], ...]} where that
                        is to be shown, and of a spawned group {"failed": [[STATUS, TEXT, RANKS]]} */
-    FRAME_OUTPUT,   /* bulk; rank; flags: FRAME_STDERR, FRAME_UNFINISHED; without bytes: that
+    FRAME_OUTPUT,    /* bulk; rank; flags: FRAME_STDERR, FRAME_UNFINISHED; without bytes: that
                            stream has ended inside a line */
-    FRAME_ENDED,    /* group; ranks ended badly, told at once; u64 time, then JSON: ranks, why,
+    FRAME_ENDED,     /* group; ranks ended badly, told at once; u64 time, then JSON: ranks, why,
                            status, text. Whoever passes it on turns the time into its own clock */
     FRAME_DONE,     /* bulk; group; its tasks of node's subtree have ended, and where no other group
                            was left nothing is: JSON, statuses merged */
@@ -72,31 +73,32 @@ enum frame_type {
                            JSON: see launcher/protocol/task_request.h */
     FRAME_POST,     /* both ways, to `node` from node id `rank` of the group: bytes between their
                        hosts of openpmix */
-    FRAME_SERVICE, /* both ways, to and from the host of openpmix of `node`: bytes that the program's
-                       service says or is asked */
-    FRAME_LOST,    /* JSON: nodes (idset), text: their link is gone */
-    FRAME_NOTE,    /* text for people, to stderr */
-    FRAME_RUNNING,   /* after FRAME_SIGNAL or FRAME_TERMINATE; rank: how many tasks run on the node;
+    FRAME_SERVICE,  /* both ways, to and from the host of openpmix of `node`: bytes that the
+                      program's service says or is asked */
+    FRAME_LOST,     /* JSON: nodes (idset), text: their link is gone */
+    FRAME_NOTE,     /* text for people, to stderr */
+    FRAME_RUNNING,  /* after FRAME_SIGNAL or FRAME_TERMINATE; rank: how many tasks run on the node;
                         flags: FRAME_RUNNING_FIRST: when it came */
-    FRAME_SURVIVORS, /* text: what SIGKILL does not end on the node; it is not waited for */
+    FRAME_SURVIVORS,      /* text: what SIGKILL does not end on the node; it is not waited for */
     FRAME_INQUIRY_ANSWER, /* of this node to the FRAME_INQUIRY with the number `rank`; JSON */
-    FRAME_STDIN_GONE, /* of the choice with the number `rank`: tasks here that read no more; JSON: ranks */
+    FRAME_STDIN_GONE, /* of the choice with the number `rank`: tasks here that read no more; JSON:
+                         ranks */
     /* manager to front end */
     FRAME_SHOW,     /* text; flags: FRAME_STDERR */
-    FRAME_PROGRESS, /* JSON: of a start that takes long, how many hosts of how many were reached, and
-                       which are missing; whatever is shown next takes its place */
+    FRAME_PROGRESS, /* JSON: of a start that takes long, how many hosts of how many were reached,
+                       and which are missing; whatever is shown next takes its place */
     FRAME_SAVE, /* text: a program's directory, where output is saved from now on; without bytes: it
                        cannot be saved any more, and is sent */
     FRAME_MAPPED, /* JSON: program, ntasks, hosts, taskmap */
     FRAME_RUNS,   /* the first tasks of a detached program are all started */
-    FRAME_RESULT, /* bytes of a file that an option names, which the front end writes; rank: enum frame_result. flags:
-                     FRAME_RESULT_END: that was the last of it */
-    FRAME_END, /* bulk; JSON: status, messages. Back from the front end: what is saved of it */
+    FRAME_RESULT, /* bytes of a file that an option names, which the front end writes; rank: enum
+                     frame_result. flags: FRAME_RESULT_END: that was the last of it */
+    FRAME_END,    /* bulk; JSON: status, messages. Back from the front end: what is saved of it */
     /* between an instance's manager and its agents, both ways */
-    FRAME_CHANNEL, /* rank: number of the channel of `node`; bytes of it. flags: FRAME_CHANNEL_OPEN: it is new, bytes: for what;
-                      FRAME_CHANNEL_END: that was the last of them */
-    FRAME_CHANNEL_CREDIT, /* rank: number of the channel; u64 bytes that may be sent again. flags: FRAME_CHANNEL_CLOSED: none
-                             are taken any more */
+    FRAME_CHANNEL, /* rank: number of the channel of `node`; bytes of it. flags: FRAME_CHANNEL_OPEN:
+                      it is new, bytes: for what; FRAME_CHANNEL_END: that was the last of them */
+    FRAME_CHANNEL_CREDIT, /* rank: number of the channel; u64 bytes that may be sent again. flags:
+                             FRAME_CHANNEL_CLOSED: none are taken any more */
     /* to an instance's manager, the first on a channel */
     FRAME_PROGRAM, /* JSON: what to run, see launcher/protocol/program_request.h */
     FRAME_COMMAND, /* JSON: the same of a tpctl, and what goes both ways behind it: see
@@ -105,8 +107,8 @@ enum frame_type {
     FRAME_CONTROL, /* JSON: a request, see launcher/protocol/control_request.h; and its answer */
     /* to a front end that leaves, which has asked for it with a FRAME_SAVE of its own */
     FRAME_SENT, /* bulk; all output that is not saved was sent before */
-    /* files that are staged (launcher/protocol/stage_list.h): down the tree, and the bytes also behind a
-     * FRAME_PROGRAM */
+    /* files that are staged (launcher/protocol/stage_list.h): down the tree, and the bytes also
+     * behind a FRAME_PROGRAM */
     FRAME_STAGE,      /* bulk; rank: number of the staging; JSON: which come, and to which nodes */
     FRAME_STAGE_DATA, /* bulk; bytes of them */
     FRAME_STAGE_END,  /* bulk; JSON: their checksums */
@@ -160,8 +162,8 @@ int frame_decode(const struct buf *in, struct frame *frame, struct error *err);
 /* Bytes of the payload whose header stands at the front of `in`. */
 size_t frame_length(const struct buf *in);
 
-/* Text of unknown origin as a JSON string (new reference). One with bytes that are not UTF-8 is made
- * printable, so that a message about them is never lost. NULL gives null. */
+/* Text of unknown origin as a JSON string (new reference). One with bytes that are not UTF-8 is
+ * made printable, so that a message about them is never lost. NULL gives null. */
 json_t *frame_text(const char *text);
 
 /* The payload as JSON (new reference), or NULL with a sentence. */

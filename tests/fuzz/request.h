@@ -1,4 +1,5 @@
-/* The first frame that a process sends to the socket of an instance, which any of the user's may do. */
+/* The first frame that a process sends to the socket of an instance, which any of the user's may
+ * do. */
 #ifndef TESTS_FUZZ_REQUEST_H
 #define TESTS_FUZZ_REQUEST_H
 

@@ -1,6 +1,7 @@
 /*
- * false-downlink - the agents below this one, in place of launcher/agent/downlink.c: it keeps a log of what is sent to
- * them, "STAGE@1-2". And the parent above: what a real uplink sends, frame by frame.
+ * false-downlink - the agents below this one, in place of launcher/agent/downlink.c: it keeps a log
+ * of what is sent to them, "STAGE@1-2". And the parent above: what a real uplink sends, frame by
+ * frame.
  */
 #ifndef TESTS_UNIT_FALSE_DOWNLINK_H
 #define TESTS_UNIT_FALSE_DOWNLINK_H
@@ -89,8 +90,8 @@ static inline void parent_close(struct parent *parent)
     buf_free(&parent->heard);
 }
 
-/* The next frame of this type that the agent has sent, with its JSON or NULL as a new reference; others are passed
- * over. False: there is none. */
+/* The next frame of this type that the agent has sent, with its JSON or NULL as a new reference;
+ * others are passed over. False: there is none. */
 static inline bool parent_hear(struct parent *parent, enum frame_type type, struct frame *frame,
                                json_t **value)
 {

@@ -139,7 +139,7 @@ static void begin(const char *nodes)
 
 static void end(void)
 {
-    program_hooks_epilog(hooks, on_ended, &nended);
+    program_hooks_epilog(hooks, 0, on_ended, &nended);
 }
 
 /* How the hook of a node ended; fault NULL: well. */

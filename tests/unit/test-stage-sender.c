@@ -58,6 +58,17 @@ static void assert_sent(const char *want)
     buf_free(&tree.log);
 }
 
+static ev_timer *patience; /* the last timer that was begun anew */
+
+void __real_ev_timer_again(struct ev_loop *loop, ev_timer *timer);
+void __wrap_ev_timer_again(struct ev_loop *loop, ev_timer *timer);
+
+void __wrap_ev_timer_again(struct ev_loop *loop, ev_timer *timer)
+{
+    patience = timer;
+    __real_ev_timer_again(loop, timer);
+}
+
 /* ---- a sender ---- */
 
 static struct stage_sender *sender;
@@ -265,6 +276,37 @@ static void test_where_one_has_no_room_nothing_is_sent(void **state)
     assert_false(has("0"));
 }
 
+/* When nothing has happened for too long after these have answered that they have room. */
+static void assert_waited_for(const char *ready, size_t room, const char *hosts)
+{
+    char *said, *want = mem_format("%s: no answer for ", hosts);
+    struct idset *answered = idset_decode(ready, NULL);
+    open_sender(NULL);
+    set_files((const char *const[]){"one", NULL});
+    tree.room = room;
+    send_to("0-2", &said);
+    IDSET_FOREACH(node, answered)
+    {
+        answer(1, node, "ready");
+    }
+    assert_null(said);
+    patience->cb(EV_DEFAULT, patience, EV_TIMER);
+    if (!said || strncmp(said, want, strlen(want)) != 0)
+        fail_msg("\"%s\" does not begin with \"%s\"", said ? said : "", want);
+    idset_free(answered);
+    free(want);
+    free(said);
+    close_sender(NULL);
+}
+
+static void test_hosts_that_do_not_answer_are_named_in_each_step(void **state)
+{
+    (void)state;
+    assert_waited_for("0", 0, "a[1-2]");
+    assert_waited_for("0-2", 0, "a[0-2]"); /* no byte is taken */
+    assert_waited_for("0-2", SIZE_MAX, "a[0-2]");
+}
+
 static void test_one_that_fails_while_bytes_are_sent_is_the_end_of_it(void **state)
 {
     char *said;
@@ -413,6 +455,7 @@ int main(void)
         WITH_SENDER(test_a_lost_node_is_the_end_of_it_and_has_nothing_when_it_comes_back),
         WITH_SENDER(test_one_in_line_whose_node_is_lost_is_told_at_once),
         WITH_SENDER(test_a_late_answer_to_a_staging_that_failed_is_none_to_the_next),
+        cmocka_unit_test(test_hosts_that_do_not_answer_are_named_in_each_step),
         WITH_SENDER(test_once_it_is_stopped_nobody_is_called),
     };
     return cmocka_run_group_tests(tests, open_root, root_remove);
