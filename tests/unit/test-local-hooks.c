@@ -222,15 +222,19 @@ static void test_an_order_that_is_not_understood_is_answered(void **state)
 static void test_an_epilog_does_not_wait_for_the_prolog_to_end_by_itself(void **state)
 {
     (void)state;
-    stage_hook(STAGE_PROLOG, "sleep 100");
+    stage_hook(STAGE_PROLOG, "sleep 3; echo late >>log");
     stage_hook(STAGE_EPILOG, "");
     order(STAGE_PROLOG);
+    while (access("log", F_OK) < 0)
+        usleep(1000);
     order(STAGE_EPILOG);
+    assert_false(local_hooks_end(hooks));
     reap();
     assert_report(STAGE_PROLOG, "any", NULL);
     assert_no_report();
     reap();
     assert_report(STAGE_EPILOG, NULL, "");
+    assert_logged("prolog x\nepilog x\n");
 }
 
 /* ---- without it ---- */
