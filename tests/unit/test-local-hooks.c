@@ -285,6 +285,7 @@ static void test_an_epilog_of_an_instance_waits_for_its_programs(void **state)
     order(STAGE_EPILOG);
     ev_run(EV_DEFAULT, EVRUN_ONCE); /* one more look */
     assert_int_equal(scratch_directory_epilog(scratch), EPILOG_OWED);
+    assert_false(local_hooks_end(hooks));
     kill(program, SIGKILL);
     assert_int_equal(waitpid(program, NULL, 0), program);
     for (int i = 0; i < 100 && scratch_directory_epilog(scratch) == EPILOG_OWED; i++)
