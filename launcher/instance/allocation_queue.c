@@ -212,7 +212,7 @@ static void on_sign(struct ev_loop *loop, ev_io *io, int events);
 /* There are many of those, and it is far from its turn. One whose end is known may pass others. */
 static bool is_far(const struct allocation_queue *queue)
 {
-    return queue->place > 1 && isinf(queue->spec->time_limit);
+    return queue->bell >= 0 && queue->place > 1 && isinf(queue->spec->time_limit);
 }
 
 /* The others see all that becomes free: the system would not let all watch. */
