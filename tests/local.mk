@@ -93,6 +93,7 @@ check_PROGRAMS += \
     tests/unit/test-stage-sender \
     tests/unit/test-hook-run \
     tests/unit/test-xxhash64 \
+    tests/unit/test-localhost \
     tests/unit/test-nursery \
     tests/unit/test-openmp-environment \
     tests/unit/test-other-instances \
@@ -249,6 +250,7 @@ tests_unit_test_stage_LDADD = $(UNIT_LIBS)
 tests_unit_test_stage_sender_LDADD = $(UNIT_LIBS)
 tests_unit_test_hook_run_LDADD = $(UNIT_LIBS)
 tests_unit_test_xxhash64_LDADD = $(UNIT_LIBS)
+tests_unit_test_localhost_LDADD = $(UNIT_LIBS)
 tests_unit_test_nursery_LDADD = $(UNIT_LIBS)
 tests_unit_test_openmp_environment_LDADD = $(UNIT_LIBS)
 tests_unit_test_other_instances_LDADD = $(UNIT_LIBS)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,6 +21,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/process/reap.h"
+
+#define KNOWN_NAMES 128 /* that are remembered, */
+#define KNOWN_NAME 120  /* each shorter than this */
 
 char *localhost_name(void)
 {
@@ -129,7 +133,7 @@ static void here_collect(int fd, bool *here, size_t count)
 /* getaddrinfo(3) has no deadline: behind a dead name server it may take many seconds a name. So a
  * child does the asking, and is killed when the time for all names is over; threads would have
  * to be left behind, and this process is about to fork. */
-void localhost_resolve(const char *const *names, bool *here, size_t count)
+static void here_ask(const char *const *names, bool *here, size_t count)
 {
     int ends[2];
     if (!count || count > LOCALHOST_MAX_LOOKUPS || pipe2(ends, O_CLOEXEC) < 0)
@@ -146,6 +150,74 @@ void localhost_resolve(const char *const *names, bool *here, size_t count)
         reap(child, REAP_KILLED, NULL);
     }
     close(ends[0]);
+}
+
+/* ---- what is remembered ---- */
+
+struct known_names {
+    size_t count; /* that are whole, or being written */
+    struct known_name {
+        bool is_whole, here;
+        char name[KNOWN_NAME];
+    } list[KNOWN_NAMES];
+};
+
+static struct known_names *known_names; /* NULL: nothing is remembered */
+
+void localhost_remember(void)
+{
+    if (known_names)
+        return;
+    void *memory =
+        mmap(NULL, sizeof(*known_names), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    known_names = memory == MAP_FAILED ? NULL : memory;
+}
+
+static bool known_find(const char *name, bool *here)
+{
+    size_t count = known_names ? __atomic_load_n(&known_names->count, __ATOMIC_RELAXED) : 0;
+    for (size_t i = 0; i < count && i < KNOWN_NAMES; i++) {
+        const struct known_name *known = &known_names->list[i];
+        if (!__atomic_load_n(&known->is_whole, __ATOMIC_ACQUIRE) || strcmp(known->name, name) != 0)
+            continue;
+        *here = known->here;
+        return true;
+    }
+    return false;
+}
+
+/* Two that learn the same write it twice. */
+static void known_add(const char *name, bool here)
+{
+    if (!known_names || strlen(name) >= KNOWN_NAME)
+        return;
+    size_t place = __atomic_fetch_add(&known_names->count, 1, __ATOMIC_RELAXED);
+    if (place >= KNOWN_NAMES) {
+        __atomic_store_n(&known_names->count, KNOWN_NAMES, __ATOMIC_RELAXED);
+        return;
+    }
+    struct known_name *known = &known_names->list[place];
+    strcpy(known->name, name);
+    known->here = here;
+    __atomic_store_n(&known->is_whole, true, __ATOMIC_RELEASE);
+}
+
+void localhost_resolve(const char *const *names, bool *here, size_t count)
+{
+    const char *asked[LOCALHOST_MAX_LOOKUPS];
+    bool answer[LOCALHOST_MAX_LOOKUPS] = {false};
+    size_t place[LOCALHOST_MAX_LOOKUPS], nasked = 0;
+    for (size_t i = 0; i < count && count <= LOCALHOST_MAX_LOOKUPS; i++) {
+        if (known_find(names[i], &here[i]))
+            continue;
+        place[nasked] = i;
+        asked[nasked++] = names[i];
+    }
+    here_ask(asked, answer, nasked);
+    for (size_t i = 0; i < nasked; i++) {
+        here[place[i]] |= answer[i];
+        known_add(asked[i], answer[i]);
+    }
 }
 
 /* The boot id is the kernel's; containers on it have other process namespaces or host names. */
