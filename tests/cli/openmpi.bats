@@ -194,13 +194,13 @@ child 2 of 3, app 1, on $(hostname), in $PWD"
 
 @test "what Open MPI has to say when it cannot start is on stderr" {
     local i times=1
-    # Open MPI 6 at times exits before it has sent it, under its own mpirun as well.
-    [ "$(openmpi_major)" -lt 6 ] || times=20
+    # Open MPI 5 and 6 at times exit before they have sent it all, under their own mpirun as well (5.0.7: 2 of 40).
+    [ "$(openmpi_major)" -lt 5 ] || times=20
     for ((i = 0; i < times; i++)); do
         run --separate-stderr tprun -n 2 -x OMPI_MCA_pml=nosuch "$OPENMPI/mpi-hello"
         [ "$status" != 0 ]
         equal "$output" ""
-        [[ "$stderr" != *"looks like MPI_INIT failed"* ]] || break
+        [[ "$stderr" != *"Component: "*"looks like MPI_INIT failed"* ]] || break
     done
     has_line "$stderr" "A requested component was not found, or was unable to be opened.*"
     has_line "$stderr" "*Component: nosuch"
