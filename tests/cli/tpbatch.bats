@@ -580,8 +580,8 @@ held_by() { for pid; do echo "$(find "/proc/$pid/fd" -mindepth 1 | wc -l) $(awk 
     touch end
     finish
     equal "$status" 0
-    paste -d' ' <(echo "$before") <(echo "$after") <(echo "$crowd") | while read -r _ was _ is _ then; do
+    paste -d' ' <(echo "$before") <(echo "$after") <(echo "$crowd") | while read -r _ was _ is _ crowded; do
         [ "$is" -le "$((was + 256))" ] || { echo "grown from $was to $is KiB"; exit 1; }
-        [ "$then" -le "$((was + 512))" ] || { echo "grown from $was to $then KiB by many at once"; exit 1; }
+        [ "$crowded" -le "$((was + 512))" ] || { echo "grown from $was to $crowded KiB by many at once"; exit 1; }
     done
 }
