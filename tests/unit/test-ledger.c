@@ -1073,6 +1073,28 @@ static void test_a_waiter_that_was_killed_is_in_nobodys_way(void **state)
     instance_close(instance);
 }
 
+static void test_who_was_killed_in_a_long_line_is_cleared_away_by_those_who_look(void **state)
+{
+    enum { LINE = 120, LOOKS = 5 };
+    (void)state;
+    struct instance *instance = open_instance();
+    struct ledger_entry *line[LINE];
+    for (size_t i = 0; i < LINE; i++) {
+        line[i] = new_program(instance);
+        assert_int_equal(queue_cores(line[i], "n0", "0-3"), 0);
+    }
+    char *lost = strdup(entry_path(line[LINE / 2]));
+    entry_leave(line[LINE / 2]); /* without its end, as one that is killed */
+    line[LINE / 2] = NULL;
+    for (size_t i = 0; i < LOOKS; i++)
+        expect_held(instance, "");
+    assert_int_equal(access(lost, F_OK), -1);
+    free(lost);
+    for (size_t i = 0; i < LINE; i++)
+        entry_end(line[i]);
+    instance_close(instance);
+}
+
 static void test_who_leaves_the_line_gives_its_place_away(void **state)
 {
     (void)state;
@@ -1327,6 +1349,7 @@ int main(void)
         cmocka_unit_test(test_who_is_over_before_the_first_can_start_does_not_wait_for_it),
         cmocka_unit_test(test_what_the_first_does_not_keep_is_for_any_other),
         cmocka_unit_test(test_a_waiter_that_was_killed_is_in_nobodys_way),
+        cmocka_unit_test(test_who_was_killed_in_a_long_line_is_cleared_away_by_those_who_look),
         cmocka_unit_test(test_who_leaves_the_line_gives_its_place_away),
         cmocka_unit_test(test_tasks_runs_do_not_stand_in_line_behind_those_outside),
         cmocka_unit_test(test_whatever_frees_something_gives_a_sign),
