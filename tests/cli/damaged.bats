@@ -204,9 +204,12 @@ END
 # ---- another time, another login ----
 
 @test "a program that ran when the machine was started anew is lost, and that is why" {
-    local pid log
+    local log pids
     run -0 tprun -d sleep 60
-    for pid in $(marked); do kill -KILL "$pid" || true; done
+    # Stopped, none of them sees another one die.
+    mapfile -t pids < <(marked)
+    kill -STOP "${pids[@]}"
+    kill -KILL "${pids[@]}"
     log=$(instance)/programs/1/events
     nothing_left
     sed -i 's/"timestamp":[0-9.]*/"timestamp":1000000000.5/' "$log"

@@ -96,7 +96,7 @@ refused() { # STATUS LINE ARGUMENTS...: PMIx_Spawn() says it, and stderr why, on
 
 @test "400 spawns of tasks that speak PMIx leave the host as large as it was" {
     need_plain_build "what was freed is kept for a while"
-    LIMIT=200 run -0 --separate-stderr tprun "$SPAWN" loop 400 "$SPAWN" show
+    LIMIT=100 run -0 --separate-stderr tprun "$SPAWN" loop 400 "$SPAWN" show
     local first last
     first=$(awk '$1 == 200 { print $2 }' <<<"$output") last=$(awk '$1 == 400 { print $2 }' <<<"$output")
     echo "$first KiB -> $last KiB"
