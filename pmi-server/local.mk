@@ -72,6 +72,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/library.c pmi-server/pmix/library.h \
     pmi-server/pmix/listeners.c pmi-server/pmix/listeners.h \
     pmi-server/pmix/log.c pmi-server/pmix/log.h \
+    pmi-server/pmix/closed_connections.c pmi-server/pmix/closed_connections.h \
     pmi-server/pmix/lost_connections.c pmi-server/pmix/lost_connections.h \
     pmi-server/pmix/module.c pmi-server/pmix/module.h \
     pmi-server/pmix/namespace.c pmi-server/pmix/namespace_private.h \

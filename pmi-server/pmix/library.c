@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "pmi-server/pmix/accept_check.h"
+#include "pmi-server/pmix/closed_connections.h"
 #include "pmi-server/pmix/imported_symbols.h"
 #include "pmi-server/pmix/lost_connections.h"
 
@@ -128,6 +129,7 @@ static int open_library(struct pmix_library *library, struct error *err)
     if (!library_stderr)
         library_stderr = stderr;
     imported_variable_replace(handle, "stderr", &library_stderr, NULL);
+    closed_connections_install(handle);
     lost_connections_install(handle, library);
     return 0;
 }
