@@ -1,12 +1,14 @@
 # shellcheck disable=SC2154,SC2030,SC2031,SC2016,SC2012,SC2010 # bats sets output and stderr; scripts are quoted
 # What programs in an instance have to do with each other, and with a node that is lost: nothing.
-#   ROUNDS   how often each flood is measured at first (2; more than 3 as given)
+#   ROUNDS   how often each flood is measured at first (2; more than 3 as given, and then nothing is allowed for what
+#            else the machine does)
 load common
 setup_file() { start_cluster 4; }
 teardown_file() { stop_cluster; }
 setup() {
     start_tpbatch_test
-    [ "${ROUNDS:-2}" -gt 3 ] || ROUNDS=2
+    SLACK=0 # ms that other work on the machine may add: some turns of the scheduler for each process of a start
+    [ "${ROUNDS:-2}" -gt 3 ] || ROUNDS=2 SLACK=40
     export ROUNDS
     HEAD=$ALL_NODES'cd "$DIR"'$'\n'
 }
@@ -15,7 +17,7 @@ teardown() { end_tpbatch_test; }
 # ---- floods ----
 
 # slower TIMES TASKS COMMAND...: while a program of so many tasks floods, others take no more than so many times what
-# they take beside as many tasks that compute. A busy machine slows either now and then: a round is judged by its median,
+# they take beside as many tasks that compute, and $SLACK. A busy machine slows either now and then: a round is judged by its median,
 # all rounds by the least of these, and where they say that the flood slows others, more are measured.
 slower() {
     local try times=$1
@@ -45,12 +47,12 @@ slower() {
     for try in 1 2 3 4; do
         rm -f unread && mkfifo unread
         LIMIT=250 run_batch -0 ./s
-        [ "$(least flooded)" -gt "$((times * $(least busy)))" ] || break
+        [ "$(least flooded)" -gt "$((times * $(least busy) + SLACK))" ] || break
     done
     echo "beside tasks that compute, in ms:" && cat busy
     echo "beside the flood:" && cat flooded
     echo "# $BATS_TEST_DESCRIPTION: $(least flooded) ms, else $(least busy) ms, of $(wc -l <busy) rounds" >&3
-    [ "$(least flooded)" -le "$((times * $(least busy)))" ]
+    [ "$(least flooded)" -le "$((times * $(least busy) + SLACK))" ]
 }
 least() { # FILE: of 5 times on each line, the least of the lines' medians
     while read -r round; do xargs -n 1 <<<"$round" | sort -n | sed -n 3p; done <"$1" | sort -n | head -n 1
