@@ -75,6 +75,7 @@ ended_with() { # STATUS
     type_line 'top -d 1'
     see ' +PID +USER.*'
     type_keys q
+    see 'inner>' # what is typed before top has set the terminal back is dropped
     type_line 'touch go; echo after""wards'
     see afterwards
     type_line 'exit'
