@@ -1,7 +1,7 @@
 /*
  * closed_connections - openpmix's event loop lets go of a connection before it is closed.
  *
- * openpmix 5.0 to 6.1: where a namespace is deregistered before the server has read the end of a
+ * openpmix 4.2.2 to 6.1: where a namespace is deregistered before the server has read the end of a
  * client's connection, remove_client() closes it while the event loop (libevent) has it. The next
  * connection may get its number, for which the loop then asks the kernel for nothing: it takes the
  * old one to be still there. What that client sends is never read, and it waits in PMIx_Init() for
