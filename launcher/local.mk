@@ -65,6 +65,7 @@ liblauncher_a_SOURCES = \
     launcher/ledger/private_directory.c launcher/ledger/private_directory.h \
     launcher/ledger/program_json.c launcher/ledger/program_json.h \
     launcher/ledger/program_record.c launcher/ledger/program_record.h \
+    launcher/ledger/program_output.c launcher/ledger/program_output.h \
     launcher/ledger/program_search.c launcher/ledger/program_search.h \
     launcher/ledger/state_directory.c launcher/ledger/state_directory.h \
     launcher/ledger/state_index.c launcher/ledger/state_index.h \

@@ -22,6 +22,7 @@
 #include "launcher/cli/tprun_options.h"
 #include "launcher/frontend/foreground.h"
 #include "launcher/frontend/frontend.h"
+#include "launcher/ledger/program_output.h"
 #include "launcher/manager/manager.h"
 #include "launcher/mpiexec/mpiexec.h"
 #include "launcher/mpiexec/singleton.h"
@@ -337,7 +338,8 @@ static struct frontend_result start_in_background(struct spec *spec, struct ends
     struct frontend_config config = {.spec = spec,
                                      .role = spec->detach ? FRONTEND_STARTER : FRONTEND_VIEWER,
                                      .fd = pair[0],
-                                     .foreground = -1};
+                                     .foreground = -1,
+                                     .open_saved = program_output_open_path};
     struct frontend_result result = frontend_run(&config);
     if (!result.goes_on) /* what the program held is free when this returns */
         reap(pid, MANAGER_LEAVES, NULL);

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "launcher/process/signal_name.h"
 
@@ -73,8 +73,7 @@ static void frontend_close(struct frontend *front)
     signal_source_free(front->signals);
     ev_timer_stop(front->loop, &front->interrupt_due);
     replay_free(front->replay);
-    if (front->saved >= 0)
-        close(front->saved);
+    free(front->saved);
     foreground_free(front->foreground);
     buf_free(&front->held);
     for (size_t i = 0; i < FRAME_RESULTS; i++)
@@ -103,7 +102,7 @@ struct frontend_result frontend_run(const struct frontend_config *from)
                              .shows = from->shows,
                              .guarded = from->guarded,
                              .lost_arg = from->lost_arg,
-                             .saved = -1};
+                             .open_saved = from->open_saved};
     struct output_config config = {
         .label = spec->label,
         .timestamp = spec->timestamp,

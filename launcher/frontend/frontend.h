@@ -41,6 +41,9 @@ struct frontend_config { /* all is borrowed but for descriptors */
     char *(*lost)(void *arg);
     void (*on_guard)(void *lost_arg); /* of FRONTEND_ATTACHED, in a fork that takes its place */
     void *lost_arg;
+    /* Of FRONTEND_VIEWER: a file of what is saved of the program whose directory is or was at this
+     * path, for reading. The descriptor, or -1 with errno. */
+    int (*open_saved)(const char *path, const char *file);
     /* Of a viewer that was not there from the beginning; fd is -1 where there is nobody to give
      * orders to. */
     const char

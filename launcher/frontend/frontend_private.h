@@ -34,6 +34,7 @@ struct frontend {
     char *(*lost)(void *arg);
     void (*on_guard)(void *arg);
     void *lost_arg;
+    int (*open_saved)(const char *path, const char *file);
     struct link *manager;
     struct output *output;
     struct user_terminal terminal;
@@ -56,7 +57,7 @@ struct frontend {
     bool relays;                   /* what cannot be saved goes to the foreground */
     bool guarded;          /* in the background: what ends this process leaves the program alone */
     bool shows;            /* in the background: so does what is saved, on another host */
-    int saved;             /* of a viewer: the program's directory; -1: none yet */
+    char *saved;           /* of a viewer: the program's directory; NULL: none yet */
     struct replay *replay; /* of it; NULL: none yet */
     size_t shown;          /* frames that it showed before it */
     struct buf held;       /* frames that come after what is replayed */

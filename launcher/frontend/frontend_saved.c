@@ -1,12 +1,9 @@
 /* At the terminal of a program that goes on without it: what is saved is shown. */
 #include "launcher/frontend/frontend_private.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "launcher/stdio/terminal.h"
@@ -78,6 +75,8 @@ static void on_replay_ended(void *owner, int status, const char *why)
     if (front->over)
         return;
     if (status == -1 && knows_more(front)) {
+        if (why)
+            frontend_say(front, why, strlen(why));
         take_held_frames(front);
         if (front->over || front->manager)
             return;
@@ -96,21 +95,19 @@ const struct replay_ops frontend_replay_ops = {on_replayed, on_replay_full, on_r
 static int open_saved(void *arg, const char *name)
 {
     const struct frontend *front = arg;
-    return openat(front->saved, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return front->open_saved(front->saved, name);
 }
 
 static void view_saved(struct frontend *front, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
-    char *path = mem_copy_text_n(frame->bytes, frame->len);
-    front->saved = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct saved_reader *reader =
-        front->saved < 0 ? NULL : saved_reader_new(open_saved, front, &err);
+    free(front->saved);
+    front->saved = mem_copy_text_n(frame->bytes, frame->len);
+    struct saved_reader *reader = saved_reader_new(open_saved, front, &err);
     if (reader)
         front->replay =
             replay_new(front->loop, reader, front->shown, true, &frontend_replay_ops, front);
     error_clear(&err);
-    free(path);
 }
 
 static void print_id(struct frontend *front)

@@ -209,6 +209,16 @@ static bool was_moved(int place, const char *id)
     return was;
 }
 
+void completed_output_take_for_readers(struct instance *instance, const char *id, int dir)
+{
+    int lock;
+    completed_output_tidy(instance); /* nobody else may come who does */
+    if (is_read(dir, &lock) && completed_output_take(instance, id, dir))
+        completed_output_moved(instance, id);
+    if (lock >= 0)
+        close(lock);
+}
+
 void completed_output_moved(struct instance *instance, const char *id)
 {
     int place = open_place(instance);

@@ -18,6 +18,8 @@
 bool completed_output_is_in(int dir);
 /* Take it from there: by renames, which is quick. False with errno: what is left there is lost. */
 bool completed_output_take(struct instance *instance, const char *id, int dir);
+/* The same of output that is not to be kept: it stays for as long as somebody reads it. */
+void completed_output_take_for_readers(struct instance *instance, const char *id, int dir);
 
 /* Open the saved output of a program: a descriptor that the caller closes, or -1 without any. */
 int completed_output_open(const struct instance *instance, const char *id);

@@ -21,6 +21,7 @@
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/ledger_entry.h"
 #include "launcher/ledger/private_directory.h"
+#include "launcher/ledger/program_output.h"
 #include "launcher/ledger/state_directory.h"
 #include "launcher/ledger/state_index.h"
 
@@ -494,39 +495,11 @@ int found_program_open(const struct found_program *program)
     return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int open_file_below(int dir, const char *name)
-{
-    int fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    int why = errno;
-    if (dir >= 0)
-        close(dir);
-    errno = why;
-    return fd;
-}
-
-static int open_dir_below(int dir, const char *name)
-{
-    return dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/* It goes from one place to the next, in this order. */
 int found_program_open_output(const struct found_program *program, const char *name)
 {
     const struct searched *where = program->where;
-    const struct instance *instance = where->instance;
-    int fd = -1;
-    errno = ENOENT;
-    if (instance && program->place == PLACE_LIVE)
-        fd = open_file_below(open_dir_below(instance->programs, program->id), name);
-    if (fd < 0 && instance && program->place != PLACE_KEPT)
-        fd = open_file_below(completed_output_open(instance, program->id), name);
-    if (fd < 0) {
-        int state = state_directory_open(where->name, false, NULL);
-        fd = open_file_below(open_dir_below(state, program->id), name);
-        if (state >= 0)
-            close(state);
-    }
-    return fd;
+    return program_output_open(program->place == PLACE_KEPT ? NULL : where->instance, where->name,
+                               program->id, name);
 }
 
 char *found_program_file(const struct found_program *program, int file, size_t *len)

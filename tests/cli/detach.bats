@@ -118,6 +118,24 @@ tprun: 1 other task was ended by tprun then"
     run -0 tprun --no-wait -n "$(nproc)" true
 }
 
+@test "--on-disconnect=continue: who reads slowly gets all, though the program is over and its output moved" {
+    local keep
+    for keep in '' 0; do
+        rm -f go
+        export TPRUN_KEEP=$keep
+        start "$TPRUN" --on-disconnect=continue sh -c "echo ready; $WAITS; seq 5000000; exit 4"
+        wait_for 10 lines_are out 1
+        kill -STOP "$job"
+        touch go
+        wait_for 20 eval '[ "$(marked | wc -l)" = 1 ]' # nobody but the one at the terminal
+        kill -CONT "$job"
+        finish
+        equal "$(cat err)" "tprun: rank 0 on $(hostname): exited with status 4"
+        [ "$status" = 4 ]
+        equal "$(md5sum <out)" "$({ echo ready; seq 5000000; } | md5sum)"
+    done
+}
+
 @test "--on-disconnect=continue: when the process at the terminal is killed the program goes on" {
     start "$TPRUN" --on-disconnect=continue sh -c "echo before; $WAITS; echo after; exit 4"
     wait_for 5 lines_are out 1
