@@ -42,6 +42,7 @@ static void on_closed(struct link *link, void *arg, const struct error *why)
     if (front->replay) { /* what is saved says the end */
         link_free(front->manager);
         front->manager = NULL;
+        replay_look(front->replay);
         return;
     }
     if (unheard)

@@ -8,7 +8,9 @@
 
 #define PIECE (1u << 20) /* bytes that are taken in one turn of the loop */
 #define FLOWS 0.005 /* s until it is looked again where there was something: not at every write */
-#define LOOK 1.0    /* s after which it is looked again, whatever the kernel tells */
+#define SLOWS 1.5   /* while there is nothing each pause is longer by this, */
+#define WATCH 0.05  /* until it is so many s: from then on the kernel tells, */
+#define LOOK 1.0    /* and it is looked again after so many s, whatever the kernel tells */
 
 struct replay {
     struct ev_loop *loop;
@@ -18,7 +20,8 @@ struct replay {
     const struct replay_ops *ops;
     void *owner;
     ev_timer turn; /* the next */
-    ev_io more;    /* while there is nothing to read */
+    double pause;  /* s to it, while there is nothing to read */
+    ev_io more;    /* once that has lasted */
     bool watches;
 };
 
@@ -37,24 +40,38 @@ static void replay_next_turn(struct replay *replay, double seconds)
     ev_timer_start(replay->loop, &replay->turn);
 }
 
-static void replay_on_more(struct ev_loop *loop, ev_io *io, int events)
+void replay_look(struct replay *replay)
 {
-    struct replay *replay = io->data;
-    (void)loop, (void)events;
     replay_stop(replay);
     replay_next_turn(replay, 0);
 }
 
-static void replay_wait(struct replay *replay, bool flows)
+static void replay_on_more(struct ev_loop *loop, ev_io *io, int events)
 {
-    int fd = saved_reader_fd(replay->reader);
-    replay_next_turn(replay, flows ? FLOWS : LOOK);
-    if (flows || fd < 0)
-        return;
+    (void)loop, (void)events;
+    replay_look(io->data);
+}
+
+static void replay_watch(struct replay *replay, int fd)
+{
+    replay_next_turn(replay, LOOK);
     ev_io_init(&replay->more, replay_on_more, fd, EV_READ);
     replay->more.data = replay;
     ev_io_start(replay->loop, &replay->more);
     replay->watches = true;
+}
+
+/* There is no more now. What has come before the watch began is seen at the next turn. */
+static void replay_wait(struct replay *replay, bool flows)
+{
+    bool watches = !flows && replay->pause > WATCH, was = saved_reader_is_watched(replay->reader);
+    if (!watches)
+        replay->pause = flows ? FLOWS : replay->pause * SLOWS;
+    int fd = watches ? saved_reader_watch(replay->reader) : -1;
+    if (fd >= 0 && was)
+        replay_watch(replay, fd);
+    else
+        replay_next_turn(replay, fd >= 0 ? 0 : watches ? LOOK : replay->pause);
 }
 
 static void replay_missing(struct replay *replay, const struct saved_item *item, bool removed)
@@ -104,8 +121,13 @@ struct replay *replay_new(struct ev_loop *loop, struct saved_reader *reader, siz
                           bool follow, const struct replay_ops *ops, void *owner)
 {
     struct replay *replay = mem_alloc(sizeof(*replay));
-    *replay = (struct replay){
-        .loop = loop, .reader = reader, .skip = skip, .follow = follow, .ops = ops, .owner = owner};
+    *replay = (struct replay){.loop = loop,
+                              .reader = reader,
+                              .skip = skip,
+                              .follow = follow,
+                              .ops = ops,
+                              .owner = owner,
+                              .pause = FLOWS};
     ev_timer_init(&replay->turn, replay_on_turn, 0, 0);
     replay->turn.data = replay;
     replay_next_turn(replay, 0);

@@ -33,5 +33,7 @@ struct replay *replay_new(struct ev_loop *loop, struct saved_reader *reader, siz
                           bool follow, const struct replay_ops *ops, void *owner);
 void replay_free(struct replay *replay); /* NULL is fine */
 void replay_resume(struct replay *replay);
+/* There may be more, or the end: look now, not only after a while. */
+void replay_look(struct replay *replay);
 
 #endif

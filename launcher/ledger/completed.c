@@ -20,9 +20,10 @@
 #include "launcher/ledger/state_index.h"
 
 #define COMPLETED_FILE "completed"
-enum { BYTE_WRITE, BYTE_MOVE };     /* bytes of the file that are locked for it */
-#define COMPLETED_LARGE (64u << 10) /* bytes of output that are worth removing on a full disk */
-#define COMPLETED_WAIT 0.05         /* s for the lock of the file, which is held for one write */
+enum { BYTE_WRITE, BYTE_MOVE }; /* bytes of the file that are locked for it */
+#define COMPLETED_LARGE                                                                            \
+    (64u << 10) /* bytes of output that are moved at once, and worth removing on a full disk */
+#define COMPLETED_WAIT 0.05 /* s for the lock of the file, which is held for one write */
 
 /* ---- the end of a log ---- */
 
@@ -138,7 +139,7 @@ bool completed_append(struct instance *instance, const char *id, int dir)
     bool is_large = has_output && completed_output_size(dir, ".") > COMPLETED_LARGE;
     if (has_output) { /* before the record: who moves that finds it; and it may be much */
         completed_output_take(instance, id, dir);
-        instance->completed_due = true;
+        instance->completed_due |= is_large;
     }
     if (good && has_log) {
         struct buf record = BUF_INIT;
@@ -196,10 +197,8 @@ static int put_context(struct instance *instance, int state,
         close(output);
     if (rc < 0)
         return -1;
-    if (output >= 0) {
+    if (output >= 0)
         completed_output_moved(instance, context->id);
-        state_directory_limit_output(state);
-    }
     const char *log = context->files[CONTEXT_EVENTS];
     struct program_record *record =
         *kept.name && log ? program_record_read(log, context->lens[CONTEXT_EVENTS], false) : NULL;
@@ -222,6 +221,7 @@ static int move_some(struct instance *instance, int fd, int state, struct error 
     while (rc == 0 && context_record_next(buf_bytes(&bytes), bytes.len, &at, &context))
         rc = put_context(instance, state, &context, &lines, err);
     state_index_append(state, &lines);
+    state_directory_limit_output(state);
     if (rc == 0 && lock_completed(fd) == 0) {
         bool whole = fstat(fd, &st) == 0 && (size_t)st.st_size == bytes.len;
         rc = !whole;

@@ -84,10 +84,13 @@ enum saved_result saved_reader_next(struct saved_reader *reader, struct saved_it
                                     struct error *err);
 /* Pass over what there is now: the next frame is one that comes later. */
 void saved_reader_skip(struct saved_reader *reader);
-/* Descriptor that is readable once there may be more after SAVED_WAIT; saved_reader_next() takes
- * what is read from it. Look again from time to time all the same: that a writer was killed is not
- * always heard. -1: the kernel has none to give. Borrowed. */
-int saved_reader_fd(const struct saved_reader *reader);
+/* After SAVED_WAIT: watch the file that is read now, for as long as it is. A descriptor that is
+ * readable once there may be more, borrowed; saved_reader_next() takes what is read from it, and
+ * has to be called once again first. Look again from time to time all the same: that a writer was
+ * killed is not always heard. -1: the kernel has none to give. To begin and to end a watch takes
+ * some kernels 10 to 20 ms each, so it is for who has waited for a while. */
+int saved_reader_watch(struct saved_reader *reader);
+bool saved_reader_is_watched(const struct saved_reader *reader);
 
 /* ---- removing ---- */
 

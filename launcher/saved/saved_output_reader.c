@@ -231,19 +231,20 @@ static bool next_writer(struct saved_reader *reader)
 
 /* ---- waiting ---- */
 
-static void watch_file(struct saved_reader *reader)
+int saved_reader_watch(struct saved_reader *reader)
 {
     char path[64];
     if (reader->notify < 0)
         reader->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (reader->notify < 0)
-        return;
+        return -1;
     snprintf(path, sizeof(path), "/proc/self/fd/%d", reader->fd);
     reader->watched = inotify_add_watch(reader->notify, path, IN_MODIFY | IN_CLOSE_WRITE);
     if (reader->fd != reader->first) { /* its header says the end */
         snprintf(path, sizeof(path), "/proc/self/fd/%d", reader->first);
         inotify_add_watch(reader->notify, path, IN_MODIFY | IN_CLOSE_WRITE);
     }
+    return reader->watched < 0 ? -1 : reader->notify;
 }
 
 static void forget_events(const struct saved_reader *reader)
@@ -253,9 +254,9 @@ static void forget_events(const struct saved_reader *reader)
         ;
 }
 
-int saved_reader_fd(const struct saved_reader *reader)
+bool saved_reader_is_watched(const struct saved_reader *reader)
 {
-    return reader->watched < 0 ? -1 : reader->notify;
+    return reader->watched >= 0;
 }
 
 /* ---- what is next ---- */
@@ -275,13 +276,11 @@ static enum saved_result at_end(struct saved_reader *reader, const uint64_t stat
     return ended ? SAVED_END : SAVED_WAIT;
 }
 
-/* What is known of the writer is looked at first, and the watch begins: what it wrote before that is then read. */
+/* What is known of the writer is looked at first: what it wrote before that is then read. */
 static int last_frame(struct saved_reader *reader, uint64_t state[SAVED_FIELDS], bool *lives,
                       struct frame *frame, struct error *err)
 {
     forget_events(reader);
-    if (reader->watched < 0)
-        watch_file(reader);
     *lives = writer_lives(reader->first);
     if (!read_saved_header(reader->first, state))
         return error_set(err, "the saved output is damaged: output.0 has no header");

@@ -113,7 +113,10 @@ static void test_a_reader_waits_for_a_writer_that_lives_and_no_longer(void **sta
     (void)state;
     struct saved_reader *reader = new_reader();
     expect_result(reader, SAVED_WAIT);
-    struct pollfd poller = {.fd = saved_reader_fd(reader), .events = POLLIN};
+    assert_false(saved_reader_is_watched(reader));
+    struct pollfd poller = {.fd = saved_reader_watch(reader), .events = POLLIN};
+    assert_true(saved_reader_is_watched(reader));
+    expect_result(reader, SAVED_WAIT);
     assert_int_equal(poll(&poller, 1, 0), 0);
     add_text(writer, 0, "later\n");
     assert_int_equal(poll(&poller, 1, 5000), 1);
@@ -138,7 +141,10 @@ static void test_the_end_wakes_a_reader_also_where_the_newest_file_is_not_the_fi
         expect_result(reader, SAVED_FRAME);
     }
     expect_result(reader, SAVED_WAIT);
-    struct pollfd poller = {.fd = saved_reader_fd(reader), .events = POLLIN};
+    assert_false(saved_reader_is_watched(reader));
+    struct pollfd poller = {.fd = saved_reader_watch(reader), .events = POLLIN};
+    assert_true(saved_reader_is_watched(reader));
+    expect_result(reader, SAVED_WAIT);
     assert_int_equal(poll(&poller, 1, 0), 0);
     saved_writer_end(writer, 0);
     assert_int_equal(poll(&poller, 1, 5000), 1);
