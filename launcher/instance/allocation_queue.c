@@ -11,12 +11,13 @@
 #include "base/duration.h"
 #include "base/mem.h"
 #include "launcher/ledger/claim.h"
+#include "launcher/ledger/claim_bell.h"
 #include "launcher/ledger/claim_queue.h"
 
 #define QUEUE_TELL 5.0     /* s after which a run says what it waits for */
 #define QUEUE_SETTLE 0.005 /* s from a sign that something is free until it is */
-#define QUEUE_FIRST 0.5    /* s between looks without a sign, for who is first in line, */
-#define QUEUE_NEXT 2.0     /* for who is next, or may pass others as its end is known, */
+#define QUEUE_FIRST 0.5    /* s between looks without a sign, for the first two in line, */
+#define QUEUE_NEXT 2.0     /* for who may pass others as its end is known, */
 #define QUEUE_FAR 10.0     /* and for others, who are many: they are woken when that has changed */
 #define QUEUE_DEATH                                                                                \
     0.1 /* s from a sign until who is next sees whether the first has gone without a word */
@@ -215,10 +216,12 @@ static bool is_far(const struct allocation_queue *queue)
     return queue->bell >= 0 && queue->place > 1 && isinf(queue->spec->time_limit);
 }
 
-/* The others see all that becomes free: the system would not let all watch. */
+/* The first in line is rung for when something becomes free, and the next when it is the first. Of the others those see it
+ * that may pass others: the system would not let all watch. */
 static void watch_where_of_use(struct allocation_queue *queue)
 {
-    if (queue->watch >= 0 || is_far(queue))
+    bool is_rung = queue->bell >= 0 && (queue->place < CLAIM_BELL_TURNS || is_far(queue));
+    if (queue->watch >= 0 || is_rung)
         return;
     queue->watch = instance_watch(resources_instance(queue->resources));
     if (queue->watch < 0)
@@ -239,6 +242,8 @@ static void allocation_queue_on_again(struct ev_loop *loop, ev_timer *timer, int
     watch_where_of_use(queue);
     if (is_far(queue))
         arm(queue, QUEUE_FAR);
+    else if (queue->place && queue->place < CLAIM_BELL_TURNS)
+        arm(queue, QUEUE_FIRST);
     else if (queue->place || host_awaited(resources_hosts(queue->resources)))
         arm(queue, QUEUE_NEXT);
     else

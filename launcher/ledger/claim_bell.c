@@ -56,13 +56,13 @@ static void bell_ring(const struct instance *instance, uint64_t number)
     close(fd);
 }
 
-void claim_bell_ring(struct instance *instance, const struct claims *claims)
+void claim_bell_ring(struct instance *instance, const struct claims *claims, unsigned turns)
 {
     struct bell_lines lines = {.count = 0};
     for (size_t i = 0; i < claims->count; i++) {
         const struct claims_row *row = &claims->rows[i];
         struct bell_line *line = row->state == CLAIMS_WAITS ? bell_line_of(&lines, row) : NULL;
-        if (row->state != CLAIMS_WAITS || (line && line->rung == CLAIM_BELL_TURNS) ||
+        if (row->state != CLAIMS_WAITS || (line && line->rung == turns) ||
             !ledger_is_alive(instance, row->number))
             continue;
         bell_ring(instance, row->number);

@@ -166,12 +166,12 @@ void entry_poke(struct ledger_entry *entry)
     futimens(entry->alive, NULL);
 }
 
-/* It has left the line. */
-static void ring_for_next(struct instance *instance)
+/* It has left the line, or gives back what it held. */
+static void ring_for_next(struct ledger_entry *entry)
 {
-    struct claims *claims = ledger_read(instance, NULL);
+    struct claims *claims = ledger_read(entry->instance, NULL);
     if (claims)
-        claim_bell_ring(instance, claims);
+        claim_bell_ring(entry->instance, claims, entry->waits ? CLAIM_BELL_TURNS : 1);
     claims_free(claims);
 }
 
@@ -184,8 +184,7 @@ void entry_end(struct ledger_entry *entry)
         private_directory_unlock_byte(entry->alive, entry->number);
         ledger_bury(entry->instance, entry->number);
         entry_poke(entry);
-        if (entry->waits)
-            ring_for_next(entry->instance);
+        ring_for_next(entry);
     }
     entry_leave(entry);
 }

@@ -147,7 +147,7 @@ write_R() { # FILE CORES
     finish
     local first=$job
     "$TPRUN" echo there >out2 3>&- &
-    wait_for 5 in_line 2 || in_line 1
+    wait_for 5 grep -qa '^[0-9]* w .*echo there' "$TPRUN_RUNTIME_DIR"/*/claims
     kill -9 "$holder"
     wait_for 10 lines_are out2 1
     wait
