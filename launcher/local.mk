@@ -233,6 +233,7 @@ liblauncher_a_SOURCES = \
     launcher/manager/agent_keeper.c launcher/manager/agent_keeper.h \
     launcher/manager/instance_host.c launcher/manager/instance_host.h \
     launcher/manager/input_sender.c launcher/manager/input_sender.h \
+    launcher/manager/local_descendants.c launcher/manager/local_descendants.h \
     launcher/manager/manager_control.c launcher/manager/manager_control.h \
     launcher/manager/manager.c launcher/manager/manager.h \
     launcher/manager/saver.c launcher/manager/saver.h \

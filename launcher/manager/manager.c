@@ -21,6 +21,7 @@
 #include "launcher/manager/agent_keeper.h"
 #include "launcher/manager/instance_host.h"
 #include "launcher/manager/input_sender.h"
+#include "launcher/manager/local_descendants.h"
 #include "launcher/manager/manager_control.h"
 #include "launcher/manager/saver.h"
 #include "launcher/manager/viewer.h"
@@ -34,10 +35,8 @@
 #include "launcher/stdio/result_file.h"
 #include "pmi-server/pmix/server.h"
 
-#define GONE_PATIENCE 2.0  /* s that an agent's process may need to go once it is done */
-#define PROGRAMS_LOOK 0.05 /* s between looks whether programs of the instance have ended */
-#define PROGRAMS_END 10.0  /* s that they may take, and the time of their epilogs */
-#define END_PATIENCE 10.0  /* s that a front end may need to say what is to be saved of the end */
+#define GONE_PATIENCE 2.0 /* s that an agent's process may need to go once it is done */
+#define END_PATIENCE 10.0 /* s that a front end may need to say what is to be saved of the end */
 
 struct manager {
     struct ev_loop *loop;
@@ -49,6 +48,7 @@ struct manager {
     struct manager_control *control; /* of the first program, as is the next */
     struct input_sender *input;
     struct tree *tree;
+    struct local_descendants *descendants;
     struct local_topology *local;
     struct host_bootstrap *bootstrap;
     struct instance_host *instance; /* NULL: the program is none */
@@ -56,9 +56,7 @@ struct manager {
     struct cgroup *cgroup;          /* of the agent of this machine, as is the next */
     struct scratch *scratch;
     struct scratch
-        *outer;      /* of the instance's agent on this machine; NULL: the program is in none */
-    bool survivors;  /* SIGKILL did not end all: it is said, and nobody waits for them */
-    bool agent_lost; /* one ended before it was told to: what it left may be on this machine */
+        *outer; /* of the instance's agent on this machine; NULL: the program is in none */
     bool finished;
     struct saver *saver; /* output goes to the program's directory; NULL: it does not */
     bool saves;          /* it is open; the directory is not left before the end is there */
@@ -67,8 +65,6 @@ struct manager {
     bool
         outlives; /* what is saved goes on without its front end: its processes have another guard */
     ev_timer end_due;
-    ev_timer look;       /* whether programs of the instance have ended, */
-    double finishing;    /* since this moment */
     bool left;           /* the directory */
     ev_io instance_over; /* of a program in an instance: that has nothing more to say */
 };
@@ -218,36 +214,12 @@ static void manager_on_mapped(void *owner, const json_t *table)
     manager_control_launched(manager->control);
 }
 
-/* Managers of programs in the instance, and their agents on this machine, which no agent of the instance sees. They
- * end, as their links have, after their epilogs. What a lost agent left behind is not waited for. */
-static bool programs_are_left(const struct manager *manager)
-{
-    size_t count;
-    const pid_t *pids = tree_pids(manager->tree, &count);
-    double most = PROGRAMS_END + scratch_directory_inner_epilogs(manager->scratch);
-    return !manager->agent_lost && ev_now(manager->loop) - manager->finishing < most &&
-           descendants_signal(0, pids, count);
-}
-
-static void manager_on_look(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    struct manager *manager = timer->data;
-    (void)events;
-    if (programs_are_left(manager)) {
-        ev_timer_set(timer, PROGRAMS_LOOK, 0);
-        ev_timer_start(loop, timer);
-    } else {
-        program_begin_end(manager->programs[0]);
-    }
-}
-
 static void manager_on_finishing(void *owner)
 {
     struct manager *manager = owner;
     agent_keeper_shut(manager->keeper); /* who comes while agents end gets none of them */
     instance_host_shut(manager->instance);
-    manager->finishing = ev_now(manager->loop);
-    manager_on_look(manager->loop, &manager->look, 0);
+    local_descendants_wait(manager->descendants);
 }
 
 static double manager_on_inner_epilogs(void *owner)
@@ -439,8 +411,7 @@ static const char *text_at(const json_t *value, const char *key)
 static void nodes_lost(struct manager *manager, const char *host, const struct idset *nodes,
                        const char *why)
 {
-    bool first = !manager->agent_lost;
-    manager->agent_lost = true;
+    bool first = local_descendants_agent_lost(manager->descendants);
     instance_host_nodes_lost(manager->instance, nodes);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_nodes_lost(manager->programs[i], host, nodes, why, first, AGENT_LOST_GRACE);
@@ -508,7 +479,7 @@ static void take_survivors(struct manager *manager, uint32_t child, const struct
         return;
     char *line = mem_format("%s: %.*s", host, (int)frame->len, (const char *)frame->bytes);
     program_report(program_of(manager, frame), line);
-    manager->survivors = true;
+    local_descendants_unkillable(manager->descendants);
     free(line);
 }
 
@@ -569,23 +540,15 @@ static void on_tree_note(void *arg, const char *text)
     manager_host_note(arg, text);
 }
 
-/* Those that an agent could not end are known. Managers of programs in the instance, and their agents here, have the
- * time of their epilogs; what a lost agent left behind has not. */
 static void end_descendants(struct manager *manager)
 {
-    double epilogs = manager->agent_lost ? 0 : scratch_directory_inner_epilogs(manager->scratch);
-    if (manager->survivors) {
-        cgroup_kill(manager->cgroup);
-        descendants_signal(SIGKILL, NULL, 0);
-        return;
-    }
-    char *survivors = descendants_end(AGENT_LOST_GRACE + epilogs, NULL, 0, manager->cgroup);
+    char *survivors = local_descendants_end(manager->descendants);
     if (survivors)
         program_report(manager->programs[0], survivors);
     free(survivors);
 }
 
-/* Every agent has gone. What a killed one left behind was adopted here, and goes now. */
+/* Every agent has gone. */
 static void on_tree_empty(void *arg)
 {
     struct manager *manager = arg;
@@ -595,10 +558,6 @@ static void on_tree_empty(void *arg)
     agent_keeper_shut(manager->keeper);
     instance_host_shut(manager->instance);
     end_descendants(manager);
-    if (scratch_directory_epilog(manager->scratch) != EPILOG_OWED) /* it has no time for that */
-        scratch_directory_remove(manager->scratch);
-    if (manager->agent_lost)
-        agent_sweep();
     manager_control_shut(manager->control);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_complete(manager->programs[i]);
@@ -777,6 +736,24 @@ static void move_completed(const struct manager *manager)
     }
 }
 
+static void manager_on_descendants_ended(void *owner)
+{
+    program_begin_end(((struct manager *)owner)->programs[0]);
+}
+
+static void open_tree(struct manager *manager)
+{
+    manager->tree = tree_new(manager->loop, host_bootstrap_command(manager->bootstrap),
+                             &manager_tree_ops, manager);
+    const struct local_descendants_config below = {.loop = manager->loop,
+                                                   .tree = manager->tree,
+                                                   .scratch = manager->scratch,
+                                                   .cgroup = manager->cgroup,
+                                                   .ended = manager_on_descendants_ended,
+                                                   .owner = manager};
+    manager->descendants = local_descendants_new(&below);
+}
+
 static void manager_open_program(struct manager *manager, struct stage_source *stage)
 {
     double patience = GONE_PATIENCE + (manager->spec->tools ? AGENT_TOOLS_PATIENCE : 0);
@@ -799,6 +776,7 @@ static void manager_open_program(struct manager *manager, struct stage_source *s
 static void manager_close(struct manager *manager)
 {
     move_completed(manager);
+    local_descendants_free(manager->descendants);
     tree_free(manager->tree);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_free(manager->programs[i]);
@@ -841,16 +819,13 @@ int manager_run(const struct manager_config *config)
     manager.loop = ev_default_loop(0);
     ev_timer_init(&manager.end_due, manager_on_end_due, END_PATIENCE, 0);
     manager.end_due.data = &manager;
-    ev_timer_init(&manager.look, manager_on_look, 0, 0);
-    manager.look.data = &manager;
     open_viewer(&manager, config->fd);
     watch_instance(&manager, config->broker);
     manager.bootstrap = host_bootstrap_new(spec, TPRUN_AGENT_PATH, &bootstrap_ops, &manager);
     host_bootstrap_use_instance(manager.bootstrap, instance_host_name(manager.instance),
                                 config->broker);
     manager.local = local_topology_new(wants_pmix, warm_pmix, &manager);
-    manager.tree = tree_new(manager.loop, host_bootstrap_command(manager.bootstrap),
-                            &manager_tree_ops, &manager);
+    open_tree(&manager);
     manager_open_program(&manager, config->stage);
     instance_host_attach(manager.instance, manager.loop, &instance_ops, &manager);
     open_keeper(&manager, config);
