@@ -236,6 +236,7 @@ liblauncher_a_SOURCES = \
     launcher/manager/local_descendants.c launcher/manager/local_descendants.h \
     launcher/manager/manager_control.c launcher/manager/manager_control.h \
     launcher/manager/manager.c launcher/manager/manager.h \
+    launcher/manager/output_route.c launcher/manager/output_route.h \
     launcher/manager/saver.c launcher/manager/saver.h \
     launcher/manager/viewer.c launcher/manager/viewer.h \
     launcher/command/method.c launcher/command/method.h \

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "affinity/sets/idset.h"
@@ -23,7 +22,7 @@
 #include "launcher/manager/input_sender.h"
 #include "launcher/manager/local_descendants.h"
 #include "launcher/manager/manager_control.h"
-#include "launcher/manager/saver.h"
+#include "launcher/manager/output_route.h"
 #include "launcher/manager/viewer.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
@@ -45,6 +44,7 @@ struct manager {
     size_t nprograms;
     struct viewer **viewers; /* one today, who started the program: output goes to it alone */
     size_t nviewers;
+    struct output_route *output;     /* of the first viewer */
     struct manager_control *control; /* of the first program, as is the next */
     struct input_sender *input;
     struct tree *tree;
@@ -58,10 +58,6 @@ struct manager {
     struct scratch
         *outer; /* of the instance's agent on this machine; NULL: the program is in none */
     bool finished;
-    struct saver *saver; /* output goes to the program's directory; NULL: it does not */
-    bool saves;          /* it is open; the directory is not left before the end is there */
-    bool copies;         /* it was opened for who attached: the front end shows it, too */
-    bool shows;          /* the front end is on another host, and does not read what is saved */
     bool
         outlives; /* what is saved goes on without its front end: its processes have another guard */
     ev_timer end_due;
@@ -128,72 +124,18 @@ static int manager_on_result(void *owner, enum frame_result which, const char *t
     return error_prefix(err, "%s: cannot write %s", option, path);
 }
 
-/* ---- what is saved ---- */
+/* ---- what the program says of itself ---- */
 
-/* From now on it is sent, too. */
-static void manager_on_stopped(void *owner, const struct error *why)
-{
-    struct manager *manager = owner;
-    (void)why; /* who reads the files finds it there */
-    if (!manager->copies && !manager->shows)
-        viewer_send_text(manager->viewers[0], FRAME_SAVE, "");
-}
-
-/* The table of tasks is known. */
-static void manager_on_unsaved(void *owner, const struct frame *frame)
-{
-    struct manager *manager = owner;
-    struct link *link = viewer_link(manager->viewers[0]);
-    if (link && frame->type != FRAME_MAPPED && !manager->copies &&
-        !manager->shows) /* which were sent */
-        link_send(link, frame);
-}
-
-static const struct saver_ops manager_saver_ops = {manager_on_stopped, manager_on_unsaved};
-
-static bool manager_save(struct manager *manager)
-{
-    struct error err = ERROR_INIT;
-    const char *path = program_path_of(manager->programs[0]);
-    bool good = saver_open(manager->saver, path, &err) == 0;
-    manager->saves = true;
-    viewer_send_text(manager->viewers[0], FRAME_SAVE, good ? path : "");
-    if (!good)
-        viewer_note(manager->viewers[0], error_text(&err));
-    error_clear(&err);
-    return good;
-}
-
-/* For who reads what was not saved from the beginning. */
-static void save_note(struct saver *saver)
-{
-    char text[64];
-    time_t now = time(NULL);
-    struct tm local;
-    strftime(text, sizeof(text), "output before %H:%M:%S was not saved", localtime_r(&now, &local));
-    saver_take(saver, &(struct frame){.type = FRAME_NOTE, .bytes = text, .len = strlen(text)});
-}
-
-/* Of a run that saves nothing: what comes is copied from now on. */
 static void manager_on_save(void *owner, struct control_answer *answer)
 {
     struct manager *manager = owner;
     struct error err = ERROR_INIT;
+    const char *path = program_path_of(manager->programs[0]);
     if (program_is_pending(manager->programs[0]))
         control_answer_refuse(answer, CONTROL_NOT_NOW, "it is pending: it has no output yet");
-    if (manager->saver || answer->status)
-        return;
-    struct saver *saver = saver_new(manager->loop, manager->spec, &manager_saver_ops, manager);
-    if (saver_open(saver, program_path_of(manager->programs[0]), &err) < 0) {
+    else if (!answer->status && output_route_copy(manager->output, path, &err) < 0)
         control_answer_refuse(answer, CONTROL_REFUSED, "%s", error_text(&err));
-        saver_free(saver);
-        error_clear(&err);
-        return;
-    }
-    save_note(saver);
-    manager->saver = saver;
-    manager->copies = true;
-    viewer_save(manager->viewers[0], saver);
+    error_clear(&err);
 }
 
 static void manager_on_runs(void *owner)
@@ -207,8 +149,7 @@ static void manager_on_runs(void *owner)
 static void manager_on_mapped(void *owner, const json_t *table)
 {
     struct manager *manager = owner;
-    if (spec_saves(manager->spec) && !manager->saves)
-        manager_save(manager);
+    output_route_open(manager->output, program_path_of(manager->programs[0]));
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_send(manager->viewers[i], FRAME_MAPPED, table);
     manager_control_launched(manager->control);
@@ -259,48 +200,10 @@ static void manager_on_terminal(void *owner, const struct frame *frame)
     program_input(((struct manager *)owner)->programs[0], frame);
 }
 
-/* In place of a copy that has stopped, if there was one: who reads that finds the new files before the old one goes. */
-static bool save_anew(struct manager *manager)
-{
-    struct saver *stopped = manager->saver;
-    saver_remove(stopped);
-    manager->saver = saver_new(manager->loop, manager->spec, &manager_saver_ops, manager);
-    viewer_save(manager->viewers[0], manager->saver);
-    bool good = manager_save(manager);
-    saver_free(stopped);
-    if (good) {
-        save_note(manager->saver);
-        return true;
-    }
-    viewer_save(manager->viewers[0], NULL);
-    saver_free(manager->saver);
-    manager->saver = NULL;
-    manager->saves = false;
-    return false;
-}
-
-/* The front end wants to leave. FRAME_SENT goes behind all output that is not saved. */
 static void manager_on_leave(void *owner)
 {
     struct manager *manager = owner;
-    struct link *link = viewer_link(manager->viewers[0]);
-    if (manager->shows) { /* nobody sees it any more: the process in the background stays */
-        manager->shows = false;
-        return;
-    }
-    if (manager->saves && saver_is_stopped(manager->saver))
-        viewer_send_text(manager->viewers[0], FRAME_SAVE, "");
-    if (manager->finished || manager->saves || !link)
-        return;
-    bool saved = manager->copies && !saver_is_stopped(manager->saver);
-    manager->copies = false;
-    if (saved) { /* for who attached */
-        manager->saves = true;
-        viewer_send_text(manager->viewers[0], FRAME_SAVE, program_path_of(manager->programs[0]));
-    } else if (!save_anew(manager)) {
-        return;
-    }
-    link_send(link, &(struct frame){.type = FRAME_SENT});
+    output_route_leave(manager->output, program_path_of(manager->programs[0]));
 }
 
 static bool manager_takes_input(void *owner)
@@ -328,7 +231,7 @@ static void save_own_end(struct manager *manager)
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_settle_notes(manager->viewers[i]);
     int status = program_outcome(manager->programs[0], &lines);
-    saver_end(manager->saver, status, buf_text(&lines));
+    output_route_end(manager->output, status, buf_text(&lines));
     buf_free(&lines);
 }
 
@@ -344,7 +247,7 @@ static void manager_on_viewer_end(void *owner, int status, const char *messages)
 {
     struct manager *manager = owner;
     if (manager->finished)
-        saver_end(manager->saver, status, messages);
+        output_route_end(manager->output, status, messages);
 }
 
 /* Killed, or its task or its host is gone. What it was to write into files is saved from now on. */
@@ -352,8 +255,7 @@ static void go_on_alone(struct manager *manager)
 {
     static const char gone[] =
         "the tprun that started this program is gone; the program goes on, and all output is saved";
-    manager->shows = false;
-    saver_keep_all(manager->saver);
+    output_route_go_alone(manager->output);
     input_sender_from_front_end(
         manager->input,
         &(struct frame){.type = FRAME_STDIN_END,
@@ -368,7 +270,7 @@ static void manager_on_viewer_gone(void *owner)
     tree_relay_room(manager->tree);
     if (is_watched(manager))
         return;
-    if (manager->outlives && manager->saves && !manager->finished) {
+    if (manager->outlives && output_route_saves(manager->output) && !manager->finished) {
         go_on_alone(manager);
         return;
     }
@@ -454,7 +356,7 @@ static void relay_output(struct manager *manager, uint32_t child, const struct f
                          const json_t *value)
 {
     program_frame(program_of(manager, frame), child, frame, value);
-    if (saver_take(manager->saver, frame) && !manager->copies && !manager->shows)
+    if (output_route_take(manager->output, frame))
         tree_consumed(manager->tree, child, link_weight(frame));
     else
         tree_relay(manager->tree, child, viewer_link(manager->viewers[0]), frame);
@@ -561,15 +463,15 @@ static void on_tree_empty(void *arg)
     manager_control_shut(manager->control);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_complete(manager->programs[i]);
-    if (!is_watched(manager) || manager->copies)
+    if (!is_watched(manager) || output_route_copies(manager->output))
         save_own_end(manager);
-    if (!manager->saves || !is_watched(manager))
+    if (!output_route_saves(manager->output) || !is_watched(manager))
         manager_leave(manager);
     if (!is_watched(manager)) {
         ev_break(manager->loop, EVBREAK_ALL);
         return;
     }
-    saver_flush(manager->saver); /* what cannot be saved is sent before the last word */
+    output_route_finish(manager->output);
     struct buf lines = BUF_INIT;
     int status = program_outcome(manager->programs[0], &lines);
     for (size_t i = 0; i < manager->nviewers; i++)
@@ -597,7 +499,7 @@ static int agent_here(void *arg, int fd)
     for (size_t i = 0; i < manager->nviewers; i++)
         viewer_disown(manager->viewers[i]);
     manager_control_disown(manager->control);
-    saver_disown(manager->saver);
+    output_route_disown(manager->output);
     agent_keeper_disown(manager->keeper);
     instance_host_disown(manager->instance);
     tree_disown(manager->tree);
@@ -701,10 +603,7 @@ static void open_viewer(struct manager *manager, int fd)
     struct viewer *viewer =
         viewer_new(manager->loop, fd, spec->verbose, &manager_viewer_ops, manager);
     manager->viewers[manager->nviewers++] = viewer;
-    if (spec_saves(spec))
-        manager->saver = saver_new(manager->loop, spec, &manager_saver_ops, manager);
-    viewer_save(viewer, manager->saver);
-    manager->shows = spec->is_sent && spec_saves(spec) && !spec->detach;
+    manager->output = output_route_new(manager->loop, spec, viewer);
 }
 
 static const struct host_bootstrap_ops bootstrap_ops = {manager_on_say, part_linkage_needs_pmix};
@@ -783,7 +682,7 @@ static void manager_close(struct manager *manager)
     agent_keeper_free(manager->keeper);
     instance_host_free(manager->instance);
     manager_control_free(manager->control);
-    saver_free(manager->saver);
+    output_route_free(manager->output);
     input_sender_free(manager->input);
     host_bootstrap_free(manager->bootstrap);
     local_topology_free(manager->local);
@@ -833,6 +732,7 @@ int manager_run(const struct manager_config *config)
         program_begin(manager.programs[0]);
     } else { /* nothing has begun that would have to end */
         manager.finished = manager.left = true;
+        output_route_finish(manager.output);
         viewer_end(manager.viewers[0], 1, error_text(&err));
     }
     error_clear(&err);
