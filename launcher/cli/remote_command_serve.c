@@ -110,7 +110,7 @@ static void outlet_on_readable(struct ev_loop *loop, ev_io *io, int events)
     char bytes[PIECE];
     size_t room = link_room(command->caller);
     (void)events;
-    if (room <= FRAME_HEADER) { /* on_room() goes on */
+    if (!room) { /* command_on_room() goes on */
         ev_io_stop(loop, io);
         return;
     }

@@ -195,7 +195,7 @@ void link_send_json(struct link *link, enum frame_type type, uint32_t node, uint
 
 size_t link_room(const struct link *link)
 {
-    if (link->waiting.len || link->closing)
+    if (link->waiting.len || link->closing || link->credit <= FRAME_HEADER)
         return 0;
     return link->credit;
 }

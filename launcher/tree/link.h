@@ -54,7 +54,9 @@ void link_send(struct link *link, const struct frame *frame); /* payload is copi
 void link_send_json(struct link *link, enum frame_type type, uint32_t node, uint32_t rank,
                     const json_t *value);
 
-size_t link_room(const struct link *link);           /* bulk bytes that would not have to wait */
+/* Bulk bytes that would not have to wait, FRAME_HEADER of each frame included. 0: not even one byte
+ * and its header. */
+size_t link_room(const struct link *link);
 void link_consumed(struct link *link, size_t bytes); /* bulk payload bytes + FRAME_HEADER each */
 
 /* The other end is not trusted: the link is closed once a frame that is not whole yet, or what it

@@ -201,6 +201,22 @@ static void test_credit_comes_back_to_a_whole_window_and_no_further(void **state
     assert_int_equal(link_room(pair->a.link), LINK_WINDOW);
 }
 
+static void test_a_rest_of_credit_that_no_frame_fits_into_is_no_room(void **state)
+{
+    struct pair *pair = *state;
+    join(pair);
+    send_bulk(pair->a.link, LINK_WINDOW - 2 * FRAME_HEADER - 1);
+    assert_int_equal(link_room(pair->a.link), FRAME_HEADER + 1);
+    send_bulk(pair->a.link, 0);
+    assert_int_equal(link_room(pair->a.link), 0);
+    run_until(pair, &pair->b.nseen, 2);
+    assert_int_equal(pair->a.nroom, 0);
+    link_consumed(pair->b.link, LINK_WINDOW - 1);
+    run_for(pair, 0.05);
+    assert_int_equal(pair->a.nroom, 1);
+    assert_int_equal(link_room(pair->a.link), LINK_WINDOW);
+}
+
 static void test_a_frame_larger_than_the_window_goes_when_the_window_is_whole(void **state)
 {
     struct pair *pair = *state;
@@ -656,6 +672,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LINK_TEST(test_control_overtakes_bulk_that_waits_for_credit),
         LINK_TEST(test_credit_comes_back_to_a_whole_window_and_no_further),
+        LINK_TEST(test_a_rest_of_credit_that_no_frame_fits_into_is_no_room),
         LINK_TEST(test_a_frame_larger_than_the_window_goes_when_the_window_is_whole),
         LINK_TEST(test_noise_before_the_greeting_is_told_apart),
         LINK_TEST(test_a_silent_neighbour_is_found),
