@@ -27,22 +27,41 @@ static void ledger_wake(int number)
     (void)number;
 }
 
+/* An alarm of the process that the wait has put off: as late as it was to come, or at once. */
+static void put_alarm_back(struct itimerval timer, double waited)
+{
+    double left = (double)timer.it_value.tv_sec + (double)timer.it_value.tv_usec / 1e6;
+    if (left <= 0)
+        return;
+    left = fmax(left - waited, 1e-6);
+    timer.it_value.tv_sec = (time_t)left;
+    timer.it_value.tv_usec = (suseconds_t)ceil((left - floor(left)) * 999999);
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
 /* In the kernel's line, which wakes one at a time; a timer ends the wait for a holder that was
- * stopped. No loop of ours uses this timer or its signal. */
+ * stopped. The timer and its signal may be in use, and the signal blocked, as who started the process
+ * left it. */
 static int ledger_wait_in_line(int fd, double patience)
 {
     struct sigaction wake = {.sa_handler = ledger_wake}, before;
-    struct itimerval tick = {{0, LEDGER_TICK}, {0, LEDGER_TICK}}, none = {{0, 0}, {0, 0}};
-    double deadline = clock_monotonic_seconds() + patience;
+    struct itimerval tick = {{0, LEDGER_TICK}, {0, LEDGER_TICK}}, none = {{0, 0}, {0, 0}}, timer;
+    sigset_t ticks, mask;
+    double start = clock_monotonic_seconds();
     int rc;
+    sigemptyset(&ticks);
+    sigaddset(&ticks, SIGALRM);
     sigaction(SIGALRM, &wake, &before);
-    setitimer(ITIMER_REAL, &tick, NULL);
+    setitimer(ITIMER_REAL, &tick, &timer);
+    pthread_sigmask(SIG_UNBLOCK, &ticks, &mask);
     do {
         rc = private_directory_lock(fd, true);
-    } while (rc < 0 && errno == EINTR && clock_monotonic_seconds() < deadline);
+    } while (rc < 0 && errno == EINTR && clock_monotonic_seconds() < start + patience);
     int saved = rc < 0 && errno == EINTR ? ETIMEDOUT : errno;
     setitimer(ITIMER_REAL, &none, NULL);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     sigaction(SIGALRM, &before, NULL);
+    put_alarm_back(timer, clock_monotonic_seconds() - start);
     errno = saved;
     return rc;
 }

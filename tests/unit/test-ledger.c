@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -544,6 +545,66 @@ static void test_who_has_the_lock_is_named(void **state)
     entry_end(program);
     instance_close(instance);
     error_clear(&err);
+}
+
+/* A process that has the lock for longer than is waited for. */
+static pid_t start_locker(const struct instance *instance)
+{
+    char path[512], byte;
+    int ends[2];
+    snprintf(path, sizeof(path), "%s/lock", instance_path(instance));
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int fd = open(path, O_RDWR);
+        if (private_directory_lock(fd, true) == 0 && write(ends[1], "", 1) == 1)
+            sleep(3);
+        _exit(0);
+    }
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+    return pid;
+}
+
+/* Who started the process may have blocked it. */
+static void test_a_wait_for_the_lock_ends_also_where_its_signal_is_blocked(void **state)
+{
+    (void)state;
+    sigset_t alarms, before, after;
+    struct instance *instance = open_instance();
+    struct ledger_entry *program = new_program(instance);
+    pid_t pid = start_locker(instance);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    sigprocmask(SIG_BLOCK, &alarms, &before);
+    instance_set_patience(instance, 0.1);
+    assert_int_equal(claim_cores(program, "n0", "0", NULL), -1);
+    assert_true(instance_is_busy(instance));
+    sigprocmask(SIG_SETMASK, &before, &after);
+    assert_true(sigismember(&after, SIGALRM));
+    kill_holder(pid);
+    entry_end(program);
+    instance_close(instance);
+}
+
+/* tpmove has one, for file systems that hang. */
+static void test_a_wait_for_the_lock_leaves_an_alarm_of_the_process_as_it_is(void **state)
+{
+    (void)state;
+    const struct itimerval late = {.it_value = {.tv_sec = 1000}};
+    struct itimerval left = {0};
+    struct instance *instance = open_instance();
+    struct ledger_entry *program = new_program(instance);
+    pid_t pid = start_locker(instance);
+    setitimer(ITIMER_REAL, &late, NULL);
+    instance_set_patience(instance, 0.1);
+    assert_int_equal(claim_cores(program, "n0", "0", NULL), -1);
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, &left);
+    assert_in_range(left.it_value.tv_sec, 1, 999);
+    kill_holder(pid);
+    entry_end(program);
+    instance_close(instance);
 }
 
 static void test_a_file_is_written_and_appended_to_and_others_read_its_values(void **state)
@@ -1332,6 +1393,8 @@ int main(void)
         cmocka_unit_test(test_one_process_at_a_time_has_a_key_and_a_killed_one_leaves_it),
         cmocka_unit_test(test_keys_of_others_are_in_nobodys_way),
         cmocka_unit_test(test_who_has_the_lock_is_named),
+        cmocka_unit_test(test_a_wait_for_the_lock_ends_also_where_its_signal_is_blocked),
+        cmocka_unit_test(test_a_wait_for_the_lock_leaves_an_alarm_of_the_process_as_it_is),
         cmocka_unit_test(test_a_file_is_written_and_appended_to_and_others_read_its_values),
         cmocka_unit_test(test_a_mark_is_taken_away_by_one_program),
         cmocka_unit_test(test_a_program_lives_on_in_a_forked_process),
