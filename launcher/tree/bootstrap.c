@@ -109,22 +109,22 @@ int bootstrap_use_batch(struct bootstrap *boot, const struct batch_bootstrap *ba
     char *directory = batch->directory(), *path = find_command(batch, getenv("PATH"));
     if (!path)
         path = find_command(batch, directory);
-    if (path) {
+    int rc = path ? 0
+                  : error_set(err, "%s is not installed: it is not in PATH%s%s%s%s", batch->command,
+                              batch->only_in ? ", in a directory with " : "",
+                              batch->only_in ? batch->only_in : "", directory ? ", nor in " : "",
+                              directory ? directory : "");
+    if (rc == 0) {
         char *quoted = shell_quote(path);
         free(boot->method);
         boot->method = mem_format("%s%s %s", batch->before, quoted, batch->words);
         boot->flat = true;
         boot->command = batch->command;
         free(quoted);
-    } else {
-        error_set(err, "%s is not installed: it is not in PATH%s%s%s%s", batch->command,
-                  batch->only_in ? ", in a directory with " : "",
-                  batch->only_in ? batch->only_in : "", directory ? ", nor in " : "",
-                  directory ? directory : "");
     }
     free(directory);
     free(path);
-    return boot->flat ? 0 : -1;
+    return rc;
 }
 
 /* ---- the command ---- */

@@ -286,6 +286,8 @@ static void test_a_command_that_is_not_installed_leaves_the_method_as_it_was(voi
     assert_int_equal(bootstrap_use_batch(&boot, batch_bootstrap_named("sge"), &err), -1);
     assert_string_equal(error_text(&err), "qrsh is not installed: it is not in PATH");
     error_clear(&err);
+    boot.flat = true;
+    assert_int_equal(bootstrap_use_batch(&boot, batch_bootstrap_named("sge"), NULL), -1);
     setenv("PATH", old, 1);
     free(old);
     bootstrap_clear(&boot);
