@@ -47,10 +47,11 @@ struct remote_command {
     const char *archive; /* the file of reap --archive; NULL: none */
     int file;            /* it; -1 */
     bool kept;           /* the other side was told that it is whole: it stays */
+    bool told_to_end;    /* the other side was, and may be silent for PATIENCE since then */
     bool over;           /* the other side has said its last word */
+    bool lost;           /* it has not, and does not any more */
     int status;
     int killer; /* the signal that ended the command, or this process; 0: none */
-    bool lost;  /* it has not */
 };
 
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
@@ -317,8 +318,9 @@ static void remote_command_on_signal(void *arg, int number, const char *sender, 
         tell_size(command);
     if (number != SIGWINCH && command->link)
         link_send(command->link, &frame);
-    if (ends)
+    if (ends && !command->told_to_end) /* a watch that begins anew gives it more time */
         link_watch(command->link, PATIENCE);
+    command->told_to_end |= ends;
 }
 
 /* ---- the other side ---- */

@@ -517,3 +517,27 @@ agent_inside() { processes "$(on_node "$1")" tpagent | tail -n 1; }
     run_batch -0 ./s
     equal "$output" 550000
 }
+
+waits_beside_the_manager() { waiting=$(processes head tpctl wait) && [ -n "$waiting" ]; }
+
+@test "a tpctl that is told to end again and again does not wait longer for a manager that does not answer" {
+    inside s <<-'END'
+	id=$(tprun -d -n 1 --chdir / sleep 1000)
+	task node2 "$TPCTL" wait "$id"
+	echo "wait: $?"
+	END
+    start_on head "$BATCH" ./s
+    wait_for 20 waits_beside_the_manager
+    local i manager asks
+    manager=$(sed 's/.*) //' "/proc/$waiting/stat" | cut -d' ' -f2)
+    asks=$(processes node2 tpctl wait)
+    kill -STOP "$manager"
+    for ((i = 0; i < 20; i++)); do # s; the first tells it, and 10 s later it gives up
+        kill -TERM "$asks" 2>/dev/null || break
+        sleep 1
+    done
+    kill -CONT "$manager" 2>/dev/null || : # or it has ended with the instance
+    wait "$job" || :
+    has_line "$(cat out)" "wait: 1"
+    has_line "$(cat err)" "tpctl: the instance has ended, or its manager does not answer"
+}
