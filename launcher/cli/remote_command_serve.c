@@ -45,7 +45,7 @@ struct command {
     pid_t pid;
     bool ended; /* the process */
     int status;
-    bool told; /* the caller was */
+    bool told; /* the caller was told so */
     struct outlet outlets[OUTLETS];
     int master, terminal; /* both ends of its terminal; -1: none */
     bool raw;             /* it reads keys one by one */
@@ -57,6 +57,15 @@ struct command {
     ev_child child;
     ev_timer due;
 };
+
+/* The terminal serves for both directions, and stays open. */
+static void end_descriptor(const struct command *command, int *fd, ev_io *watcher)
+{
+    ev_io_stop(command->loop, watcher);
+    if (*fd != command->master)
+        close(*fd);
+    *fd = -1;
+}
 
 /* ---- what it writes ---- */
 
@@ -95,10 +104,7 @@ static void outlet_close(struct outlet *outlet)
     struct frame end = {.type = FRAME_OUTPUT, .flags = outlet->flags};
     if (outlet->fd < 0)
         return;
-    ev_io_stop(command->loop, &outlet->reader);
-    if (outlet->fd != command->master)
-        close(outlet->fd);
-    outlet->fd = -1;
+    end_descriptor(command, &outlet->fd, &outlet->reader);
     link_send(command->caller, &end);
     command_tell_end(command);
 }
@@ -155,10 +161,7 @@ static void input_close(struct command *command)
 {
     if (command->input < 0)
         return;
-    ev_io_stop(command->loop, &command->writer);
-    if (command->input != command->master)
-        close(command->input);
-    command->input = -1;
+    end_descriptor(command, &command->input, &command->writer);
     buf_free(&command->typed);
     input_pay(command);
 }
