@@ -23,9 +23,8 @@
 /* What the process beside a hook has to say of it, and then its output, or why it could not be run. */
 struct hook_result {
     int status;
-    bool timed_out, failed;
+    bool timed_out, broken_off, failed;
     double seconds;
-    size_t len;
 };
 
 /* ---- beside the hook ---- */
@@ -93,6 +92,7 @@ static void watch_hook(pid_t pid, const struct hook *hook, int life, int output,
             break;
         if (left <= 0 || ready[0].revents) {
             result->timed_out = !ready[0].revents;
+            result->broken_off = ready[0].revents;
             free(descendants_end(0, NULL, 0, NULL));
             break;
         }
@@ -147,7 +147,6 @@ static void beside_hook(const struct hook *hook, int result_fd, int life)
     result.failed = err.text;
     if (err.text)
         buf_add_text(&text, error_text(&err));
-    result.len = text.len;
     file_write_all(result_fd, (const char *)&result, sizeof(result));
     file_write_all(result_fd, buf_bytes(&text), text.len);
     buf_free(&text);
@@ -209,6 +208,7 @@ void hook_run_finish(struct hook_run *run, struct hook_end *end)
     } else {
         end->status = result.status;
         end->timed_out = result.timed_out;
+        end->broken_off = result.broken_off;
         end->seconds = result.seconds;
     }
     if (whole && result.failed)
@@ -243,6 +243,8 @@ char *hook_end_fault(const struct hook_end *end)
     if (end->timed_out)
         return mem_format("it did not end within %.3g s: killed, with all that it started",
                           end->seconds);
+    if (end->broken_off)
+        return mem_copy_text("it was broken off: killed, with all that it started");
     if (WIFSIGNALED(end->status))
         return mem_format("it was killed by signal %d (%s)", WTERMSIG(end->status),
                           strsignal(WTERMSIG(end->status)));

@@ -25,11 +25,12 @@ struct hook { /* all borrowed */
 };
 
 struct hook_end {
-    int status; /* as of wait(2); not where `failure` is */
+    int status; /* as of wait(2), where none of the others says how it ended */
     bool timed_out;
-    double seconds; /* that it took */
-    char *output;   /* what it wrote last */
-    char *failure;  /* why it could not be run; NULL: it was */
+    bool broken_off; /* by hook_run_cancel() */
+    double seconds;  /* that it took */
+    char *output;    /* what it wrote last */
+    char *failure;   /* why it could not be run; NULL: it was */
 };
 
 struct hook_run {     /* zeroed: none */
@@ -50,7 +51,7 @@ void hook_end_clear(struct hook_end *end); /* frees what it has */
 int hook_run_wait(const struct hook *hook, struct hook_end *end, struct error *err);
 
 /* "it ended with exit status 3", "it was killed by signal 9 (Killed)", "it did not end within 60 s:
- * killed, with all that it started"; caller frees. NULL: it went well. */
+ * killed, with all that it started", "it was broken off: ..."; caller frees. NULL: it went well. */
 char *hook_end_fault(const struct hook_end *end);
 
 #endif
