@@ -169,7 +169,7 @@ check_PROGRAMS += \
     tests/unit/test-user-namespace \
     tests/unit/test-viewer
 if HAVE_PMIX
-check_PROGRAMS += tests/unit/test-accept-check tests/unit/test-accept-check-sealed
+check_PROGRAMS += tests/unit/test-accept-check tests/unit/test-accept-check-sealed tests/unit/test-closed-connections
 noinst_PROGRAMS += tests/unit/pmix-client tests/unit/pmix-client-jobs
 tests_unit_pmix_client_LDADD = $(PMIX_LIBS)
 tests_unit_pmix_client_jobs_LDADD = $(PMIX_LIBS)
@@ -191,6 +191,7 @@ tests_unit_test_cgroup_LDADD = $(UNIT_LIBS)
 tests_unit_test_channels_LDADD = $(UNIT_LIBS)
 tests_unit_test_claims_LDADD = $(UNIT_LIBS)
 tests_unit_test_clock_LDADD = $(UNIT_LIBS)
+tests_unit_test_closed_connections_LDADD = $(UNIT_LIBS)
 tests_unit_test_closed_program_LDADD = $(UNIT_LIBS)
 tests_unit_test_collective_LDADD = $(UNIT_LIBS)
 tests_unit_test_command_output_LDADD = $(UNIT_LIBS)
