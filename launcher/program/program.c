@@ -415,9 +415,35 @@ static void program_on_refused(void *owner, const struct error *err)
     program_event(program, PROGRAM_REFUSED, 0);
 }
 
+/* Programs of this instance find its files on each host, after its prolog. */
+static void program_on_prepared_late(void *owner, const struct error *err)
+{
+    struct program *program = owner;
+    if (program->state == PROGRAM_COMPLETE)
+        return;
+    struct idset *returned = idset_copy(program->returned);
+    if (err) {
+        char *line = mem_format("%s; programs run elsewhere", error_text(err));
+        program->ops->note(program->owner, line);
+        free(line);
+    }
+    IDSET_FOREACH(node, returned)
+    {
+        if (program_start_lacks(program->start, node))
+            continue;
+        char *line = mem_format("%s: answers again; programs may run there",
+                                program_host_name(program, node));
+        program->ops->note(program->owner, line);
+        free(line);
+        idset_remove(program->returned, node);
+    }
+    idset_free(returned);
+}
+
 static const struct program_start_ops start_ops = {
-    program_on_note,  program_on_say,    program_on_show,  program_on_draw,    program_on_progress,
-    program_on_event, program_on_opened, program_on_waits, program_on_planned, program_on_refused};
+    program_on_note,     program_on_say,     program_on_show,         program_on_draw,
+    program_on_progress, program_on_event,   program_on_opened,       program_on_waits,
+    program_on_planned,  program_on_refused, program_on_prepared_late};
 
 /* ---- groups ---- */
 
@@ -694,15 +720,6 @@ void program_report(struct program *program, const char *line)
     program->left = true;
 }
 
-bool program_has_files(const struct program *program, uint32_t node)
-{
-    struct idset *nodes = idset_new();
-    idset_add(nodes, node);
-    bool has = stage_sender_has(program_start_stage(program->start), nodes);
-    idset_free(nodes);
-    return has;
-}
-
 uint32_t program_find_host(const struct program *program, const char *name, struct error *err)
 {
     const struct host_table *hosts = program_start_hosts(program->start);
@@ -716,8 +733,8 @@ uint32_t program_find_host(const struct program *program, const char *name, stru
     else if (host_at(hosts, at)->state != HOST_UP)
         error_set(err, "the instance has no agent there: %s",
                   host_at(hosts, at)->failure ?: "it is another name of a host");
-    else if (!program_has_files(program, at))
-        error_set(err, "the instance's files are not there yet");
+    else if (program_start_lacks(program->start, at))
+        error_set(err, "%s", program_start_lacks(program->start, at));
     else
         return at;
     return UINT32_MAX;

@@ -206,40 +206,6 @@ static void host_settled(struct program *program)
     group_starts_settled(program_start_groups(program->start));
 }
 
-/* Programs of this instance find its files on each host. */
-static void on_staged_late(void *arg, const struct error *err)
-{
-    struct program *program = arg;
-    struct idset *returned = idset_copy(program->returned);
-    if (err) {
-        char *line = mem_format("%s; programs run elsewhere", error_text(err));
-        program->ops->note(program->owner, line);
-        free(line);
-    }
-    IDSET_FOREACH(node, returned)
-    {
-        if (!program_has_files(program, node))
-            continue;
-        char *line = mem_format("%s: answers again; programs may run there",
-                                program_host_name(program, node));
-        program->ops->note(program->owner, line);
-        free(line);
-        idset_remove(program->returned, node);
-    }
-    idset_free(returned);
-}
-
-/* A new agent has nothing of what programs in this instance find. */
-static void stage_late(struct program *program, uint32_t node)
-{
-    struct idset *nodes = idset_new();
-    idset_add(nodes, node);
-    if (lost_hosts_remove(program->lost, node))
-        idset_add(program->returned, node);
-    stage_sender_send(program_start_stage(program->start), nodes, on_staged_late, program);
-    idset_free(nodes);
-}
-
 static void on_hello(struct program *program, uint32_t child, const struct frame *frame,
                      const json_t *value)
 {
@@ -247,8 +213,11 @@ static void on_hello(struct program *program, uint32_t child, const struct frame
     (void)child, (void)value;
     agents_hello(program_start_agents(program->start), frame);
     if (program->lost && !program_is_pending(program) &&
-        host_at(hosts, frame->node)->state == HOST_UP)
-        stage_late(program, frame->node);
+        host_at(hosts, frame->node)->state == HOST_UP) {
+        if (lost_hosts_remove(program->lost, frame->node))
+            idset_add(program->returned, frame->node);
+        program_start_prepare_late(program->start, frame->node);
+    }
     host_settled(program);
 }
 

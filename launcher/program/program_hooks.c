@@ -15,9 +15,12 @@
     15.0 /* s that an answer may take longer than the hook: programs of an instance end first */
 #define HOOK_LINES 5 /* of what a prolog wrote last that are shown */
 
-struct hook_node { /* what is the same for both of its hooks */
+enum hook_state { HOOKS_NONE, HOOKS_BEGUN, HOOKS_FAILED, HOOKS_READY };
+
+struct hook_node { /* what is the same for all hooks that are run there */
     uint32_t node;
     char **environment;
+    enum hook_state state; /* of the one that was run there last; none once the node is lost */
 };
 
 struct program_hooks {
@@ -26,14 +29,16 @@ struct program_hooks {
     struct tree *tree;
     const struct program_hooks_ops *ops;
     void *owner;
-    struct hook_node *nodes; /* [nnodes] on which the prolog was begun, and that are not lost */
+    struct hook_node *nodes; /* [nnodes] whose prolog was ordered at some time, or is to be */
     size_t nnodes;
     enum stage_kind kind;  /* that is run now, or was last; STAGE_FILE: none yet */
     struct idset *waiting; /* nodes that have not said how it ended; NULL: none is run */
+    struct idset *later;   /* nodes whose prolog is run next */
+    bool is_late;          /* the program has begun without these prologs */
     struct node_failures failed;
-    void (*begun)(void *arg, const struct error *err);
-    void (*ended)(void *arg);
-    void *arg;
+    hooks_begun *begun, *begun_late;
+    void (*ended)(void *arg); /* NULL: it is not asked for */
+    void *arg, *arg_late;
     double patience; /* s until it is due */
     ev_timer due;
 };
@@ -103,13 +108,17 @@ static void send_order(struct program_hooks *hooks, const struct hook_node *node
     free(text);
 }
 
-static void order_all(struct program_hooks *hooks, enum stage_kind kind, double before)
+/* The nodes are taken. */
+static void order_all(struct program_hooks *hooks, enum stage_kind kind, struct idset *nodes,
+                      double before)
 {
     hooks->kind = kind;
     idset_free(hooks->waiting);
-    hooks->waiting = idset_new();
+    hooks->waiting = nodes;
     for (size_t i = 0; i < hooks->nnodes; i++) {
-        idset_add(hooks->waiting, hooks->nodes[i].node);
+        if (!idset_has(nodes, hooks->nodes[i].node))
+            continue;
+        hooks->nodes[i].state = HOOKS_BEGUN;
         send_order(hooks, &hooks->nodes[i]);
     }
     ev_timer_stop(hooks->loop, &hooks->due);
@@ -120,7 +129,33 @@ static void order_all(struct program_hooks *hooks, enum stage_kind kind, double 
     ev_timer_start(hooks->loop, &hooks->due);
 }
 
+/* All at once: many hosts may answer again at one time. */
+static void order_late(struct program_hooks *hooks)
+{
+    if (hooks->waiting || hooks->ended || idset_empty(hooks->later))
+        return;
+    hooks->is_late = true;
+    hooks->begun = hooks->begun_late;
+    hooks->arg = hooks->arg_late;
+    order_all(hooks, STAGE_PROLOG, hooks->later, 0);
+    hooks->later = idset_new();
+}
+
 /* ---- ended ---- */
+
+static struct hook_node *find_node(const struct program_hooks *hooks, uint32_t node)
+{
+    for (size_t i = 0; i < hooks->nnodes; i++)
+        if (hooks->nodes[i].node == node)
+            return &hooks->nodes[i];
+    return NULL;
+}
+
+static void node_failed(struct program_hooks *hooks, uint32_t node, const char *text)
+{
+    node_failures_add(&hooks->failed, node, text);
+    find_node(hooks, node)->state = HOOKS_FAILED;
+}
 
 /* All of these nodes have said how it ended, or are not waited for. */
 static void hooks_settle(struct program_hooks *hooks)
@@ -138,6 +173,7 @@ static void hooks_settle(struct program_hooks *hooks)
         hooks->ended(hooks->arg);
     } else {
         hooks->begun(hooks->arg, err.text ? &err : NULL);
+        order_late(hooks);
     }
     error_clear(&err);
 }
@@ -150,7 +186,7 @@ static void on_due(struct ev_loop *loop, ev_timer *timer, int events)
     {
         char *text = mem_format("the %s: its agent did not say within %.3g s how it ended",
                                 stage_kind_word(hooks->kind), hooks->patience);
-        node_failures_add(&hooks->failed, node, text);
+        node_failed(hooks, node, text);
         free(text);
     }
     idset_free(hooks->waiting);
@@ -192,11 +228,12 @@ void program_hooks_ended(struct program_hooks *hooks, uint32_t node, const json_
         hooks->ops->event(hooks->owner, stage_kind_word(report.kind), context);
     }
     if (hooks->waiting && report.kind == hooks->kind && idset_has(hooks->waiting, node)) {
+        find_node(hooks, node)->state = HOOKS_READY;
         if (report.fault) {
             char *lines = last_lines(report.output);
             char *text = mem_format("the %s failed: %s%s%s", stage_kind_word(report.kind),
                                     report.fault, *lines ? "; it wrote:" : "", lines);
-            node_failures_add(&hooks->failed, node, text);
+            node_failed(hooks, node, text);
             free(text);
             free(lines);
         }
@@ -206,42 +243,58 @@ void program_hooks_ended(struct program_hooks *hooks, uint32_t node, const json_
     hook_report_clear(&report);
 }
 
-/* Their loss is told. */
+/* Their loss is told, and ends a program that has not begun. */
 void program_hooks_lost(struct program_hooks *hooks, const struct idset *nodes)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < hooks->nnodes; i++) {
-        if (!idset_has(nodes, hooks->nodes[i].node)) {
-            hooks->nodes[kept++] = hooks->nodes[i];
-            continue;
-        }
-        for (char **entry = hooks->nodes[i].environment; *entry; entry++)
-            free(*entry);
-        free(hooks->nodes[i].environment);
-    }
-    hooks->nnodes = kept;
+    for (size_t i = 0; i < hooks->nnodes; i++)
+        if (idset_has(nodes, hooks->nodes[i].node))
+            hooks->nodes[i].state = HOOKS_NONE;
+    idset_remove_set(hooks->later, nodes);
     if (!hooks->waiting)
         return;
     idset_remove_set(hooks->waiting, nodes);
-    if (hooks->kind == STAGE_EPILOG)
+    if (hooks->kind == STAGE_EPILOG || hooks->is_late)
         hooks_settle(hooks);
 }
 
 /* ---- both ---- */
 
-void program_hooks_prolog(struct program_hooks *hooks, const struct program_hooks_source *source,
-                          void (*done)(void *arg, const struct error *err), void *arg)
+/* One that was lost has its number and variables of before. */
+static void add_nodes(struct program_hooks *hooks, const struct program_hooks_source *source)
 {
-    hooks->nodes = mem_array(idset_count(source->nodes), sizeof(*hooks->nodes));
-    IDSET_FOREACH(node, source->nodes)
+    struct idset *known = idset_new();
+    for (size_t i = 0; i < hooks->nnodes; i++)
+        idset_add(known, hooks->nodes[i].node);
+    struct idset *more = idset_subtract(source->nodes, known);
+    size_t count = hooks->nnodes + idset_count(more);
+    hooks->nodes = mem_resize(hooks->nodes, count, sizeof(*hooks->nodes));
+    IDSET_FOREACH(node, more)
     {
         hooks->nodes[hooks->nnodes] = (struct hook_node){
-            node, variables_of(hooks, source, node, hooks->nnodes, idset_count(source->nodes))};
+            node, variables_of(hooks, source, node, hooks->nnodes, count), HOOKS_NONE};
         hooks->nnodes++;
     }
+    idset_free(known);
+    idset_free(more);
+}
+
+void program_hooks_prolog(struct program_hooks *hooks, const struct program_hooks_source *source,
+                          hooks_begun *done, void *arg)
+{
+    add_nodes(hooks, source);
     hooks->begun = done;
     hooks->arg = arg;
-    order_all(hooks, STAGE_PROLOG, 0);
+    order_all(hooks, STAGE_PROLOG, idset_copy(source->nodes), 0);
+}
+
+void program_hooks_late(struct program_hooks *hooks, const struct program_hooks_source *source,
+                        hooks_begun *done, void *arg)
+{
+    add_nodes(hooks, source);
+    idset_add_set(hooks->later, source->nodes);
+    hooks->begun_late = done;
+    hooks->arg_late = arg;
+    order_late(hooks);
 }
 
 void program_hooks_epilog(struct program_hooks *hooks, double inner, void (*done)(void *arg),
@@ -257,8 +310,21 @@ void program_hooks_epilog(struct program_hooks *hooks, double inner, void (*done
         done(arg);
         return;
     }
-    order_all(hooks, STAGE_EPILOG, inner);
+    struct idset *nodes = idset_new();
+    for (size_t i = 0; i < hooks->nnodes; i++)
+        if (hooks->nodes[i].state != HOOKS_NONE)
+            idset_add(nodes, hooks->nodes[i].node);
+    order_all(hooks, STAGE_EPILOG, nodes, inner);
     hooks_settle(hooks);
+}
+
+const char *program_hooks_lack(const struct program_hooks *hooks, uint32_t node)
+{
+    const struct hook_node *at = find_node(hooks, node);
+    if ((!hooks->spec->prolog && !hooks->spec->epilog) || (at && at->state == HOOKS_READY))
+        return NULL;
+    return at && at->state == HOOKS_FAILED ? "the instance's prolog failed there"
+                                           : "the instance's prolog has not ended there yet";
 }
 
 char *program_hooks_describe(const struct program_hooks *hooks)
@@ -283,7 +349,7 @@ struct program_hooks *program_hooks_new(struct ev_loop *loop, const struct spec 
 {
     struct program_hooks *hooks = mem_alloc(sizeof(*hooks));
     *hooks = (struct program_hooks){
-        .loop = loop, .spec = spec, .tree = tree, .ops = ops, .owner = owner};
+        .loop = loop, .spec = spec, .tree = tree, .ops = ops, .owner = owner, .later = idset_new()};
     ev_timer_init(&hooks->due, on_due, 0, 0);
     hooks->due.data = hooks;
     return hooks;
@@ -301,6 +367,7 @@ void program_hooks_free(struct program_hooks *hooks)
     }
     free(hooks->nodes);
     idset_free(hooks->waiting);
+    idset_free(hooks->later);
     node_failures_clear(&hooks->failed);
     free(hooks);
 }

@@ -4,7 +4,8 @@
  *
  * The prolog is run on all nodes at once, before any task; where one fails the program does not
  * start. The epilog is run on each node on which the prolog was begun, when nothing of the program
- * is left there. How each ended is an event of the program.
+ * is left there. How each ended is an event of the program. A node that is lost has nothing of that
+ * any more: when it answers again its prolog is run again.
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_HOOKS_H
 #define LAUNCHER_PROGRAM_PROGRAM_HOOKS_H
@@ -41,9 +42,19 @@ struct program_hooks *program_hooks_new(struct ev_loop *loop, const struct spec 
                                         void *owner);
 void program_hooks_free(struct program_hooks *hooks); /* NULL is fine */
 
-/* Once. done() hears a sentence where some node's has failed. */
+/* Where some node's has failed with a sentence. */
+typedef void hooks_begun(void *arg, const struct error *err);
+
+/* Once. */
 void program_hooks_prolog(struct program_hooks *hooks, const struct program_hooks_source *source,
-                          void (*done)(void *arg, const struct error *err), void *arg);
+                          hooks_begun *done, void *arg);
+/* The program runs, and these nodes have come, or answer again: their prologs are run once none runs
+ * elsewhere. done(), which is the same each time, is called for all that were run at once. */
+void program_hooks_late(struct program_hooks *hooks, const struct program_hooks_source *source,
+                        hooks_begun *done, void *arg);
+/* What the node lacks, "the instance's prolog has not ended there yet"; NULL: its prolog has ended
+ * well, or the program has no hooks. */
+const char *program_hooks_lack(const struct program_hooks *hooks, uint32_t node);
 /* Once; of a program that has none, or did not come to its prolog, it is over at once. What fails
  * is a note. Those of programs in an instance come first, and may take `inner` s. */
 void program_hooks_epilog(struct program_hooks *hooks, double inner, void (*done)(void *arg),

@@ -34,7 +34,7 @@ struct program {
     struct program_claim *claim; /* NULL, as the next two: there are no resources yet */
     struct spawns *spawns;
     struct lost_hosts *lost; /* NULL: this program is no instance */
-    struct idset *returned;  /* hosts that answer again and do not have the staged files yet */
+    struct idset *returned;  /* hosts that answer again and are not prepared for programs yet */
     struct task_requests *requests;
     struct outcome *outcome;
     struct program_log *log;
@@ -61,9 +61,6 @@ void program_task_ended(struct program *program, const struct task_group *group,
 void program_check_groups(struct program *program);
 bool program_is_live(
     const struct program *program); /* its tasks were launched, and it is not over */
-
-/* This node has all that is staged. */
-bool program_has_files(const struct program *program, uint32_t node);
 
 /* Names of nodes of the tree as text (RFC 29); caller frees. */
 char *program_hosts_text(const struct program *program, const struct idset *nodes);

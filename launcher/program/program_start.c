@@ -39,7 +39,8 @@ struct program_start {
     struct display *display;
     struct stage_sender *stage;
     struct program_hooks *hooks;
-    bool prepares; /* files are copied to the nodes of the first tasks, or prologs run there */
+    struct idset *late; /* nodes that came later, and do not have the files yet */
+    bool prepares;      /* files are copied to the nodes of the first tasks, or prologs run there */
     struct error failed;    /* hosts that failed, one sentence for all of them */
     bool outlives_frontend; /* see keep_for_hosts() */
     bool over;              /* the first tasks are not planned any more */
@@ -168,21 +169,31 @@ static struct idset *nodes_to_prepare(const struct program_start *start)
     return nodes;
 }
 
+static struct program_hooks_source hooks_source(const struct program_start *start,
+                                                const struct idset *nodes)
+{
+    const struct resources *resources = start->resources;
+    return (struct program_hooks_source){.nodes = nodes,
+                                         .R = plan_claim(start->plan),
+                                         .program = entry_id(resources_entry(resources)),
+                                         .instance = instance_path(resources_instance(resources)),
+                                         .instance_id = resources_instance_id(resources)};
+}
+
+static bool has_hooks(const struct program_start *start)
+{
+    return start->spec->prolog || start->spec->epilog;
+}
+
 static void start_on_staged(void *owner, const struct error *err)
 {
     struct program_start *start = owner;
-    const struct resources *resources = start->resources;
-    if (err || start->over || (!start->spec->prolog && !start->spec->epilog)) {
+    if (err || start->over || !has_hooks(start)) {
         start_on_prepared(start, err);
         return;
     }
     struct idset *nodes = nodes_to_prepare(start);
-    const struct program_hooks_source source = {.nodes = nodes,
-                                                .R = plan_claim(start->plan),
-                                                .program = entry_id(resources_entry(resources)),
-                                                .instance =
-                                                    instance_path(resources_instance(resources)),
-                                                .instance_id = resources_instance_id(resources)};
+    const struct program_hooks_source source = hooks_source(start, nodes);
     program_hooks_prolog(start->hooks, &source, start_on_prepared, start);
     idset_free(nodes);
 }
@@ -196,6 +207,59 @@ static void start_stage(struct program_start *start)
     stage_sender_send(start->stage, nodes, start_on_staged, start);
     idset_free(nodes);
 }
+
+/* ---- nodes that come later ---- */
+
+static bool has_files(const struct program_start *start, uint32_t node)
+{
+    struct idset *nodes = idset_new();
+    idset_add(nodes, node);
+    bool has = stage_sender_has(start->stage, nodes);
+    idset_free(nodes);
+    return has;
+}
+
+static void start_on_prepared_late(void *owner, const struct error *err)
+{
+    struct program_start *start = owner;
+    start->ops->prepared_late(start->owner, err);
+}
+
+static void start_on_staged_late(void *owner, const struct error *err)
+{
+    struct program_start *start = owner;
+    struct idset *nodes = idset_new();
+    IDSET_FOREACH(node, start->late)
+    {
+        if (has_files(start, node))
+            idset_add(nodes, node);
+    }
+    idset_remove_set(start->late, nodes);
+    if (err || !has_hooks(start))
+        start_on_prepared_late(start, err);
+    if (has_hooks(start) && !idset_empty(nodes)) {
+        const struct program_hooks_source source = hooks_source(start, nodes);
+        program_hooks_late(start->hooks, &source, start_on_prepared_late, start);
+    }
+    idset_free(nodes);
+}
+
+void program_start_prepare_late(struct program_start *start, uint32_t node)
+{
+    struct idset *nodes = idset_new();
+    idset_add(nodes, node);
+    idset_add(start->late, node);
+    stage_sender_send(start->stage, nodes, start_on_staged_late, start);
+    idset_free(nodes);
+}
+
+const char *program_start_lacks(const struct program_start *start, uint32_t node)
+{
+    return has_files(start, node) ? program_hooks_lack(start->hooks, node)
+                                  : "the instance's files are not there yet";
+}
+
+/* ---- the last steps of the first group ---- */
 
 static enum group_step start_on_launch(void *owner, struct error *err)
 {
@@ -504,6 +568,7 @@ struct program_start *program_start_new(struct ev_loop *loop, const struct spec 
                                     .owner = owner};
     start->stage = stage_sender_new(loop, tree, start_host_name, start);
     start->hooks = program_hooks_new(loop, spec, tree, &hooks_ops, start);
+    start->late = idset_new();
     return start;
 }
 
@@ -523,6 +588,7 @@ void program_start_free(struct program_start *start)
     agents_free(start->agents);
     stage_sender_free(start->stage);
     program_hooks_free(start->hooks);
+    idset_free(start->late);
     resources_free(start->resources);
     free(start);
 }

@@ -29,6 +29,8 @@ struct program_start_ops {
     void (*waits)(void *owner, const char *what); /* for "4 cores on node0", which others hold */
     void (*planned)(void *owner);                 /* the plan stands, is claimed, and was shown */
     void (*refused)(void *owner, const struct error *err); /* it cannot be made */
+    /* of program_start_prepare_late(): some nodes are prepared now, or not, with a sentence */
+    void (*prepared_late)(void *owner, const struct error *err);
 };
 
 /* All is borrowed. */
@@ -43,6 +45,13 @@ void program_start_begin(struct program_start *start);
 void program_start_tasks_run(struct program_start *start);
 /* Nothing is to be started any more. */
 void program_start_stop(struct program_start *start);
+
+/* The program runs in which others do, and this node has an agent: files are copied there, and the
+ * prolog is run. */
+void program_start_prepare_late(struct program_start *start, uint32_t node);
+/* Why programs cannot be run in this one on that node yet, "the instance's files are not there yet";
+ * NULL: they can. */
+const char *program_start_lacks(const struct program_start *start, uint32_t node);
 
 /* What goes on instead of the program, "while connecting to node[1-3] (1 of 4 hosts has answered)";
  * caller frees. */

@@ -159,6 +159,61 @@ epilog of node$host"
     done
 }
 
+# lose_node2 [BROKEN]: the script goes on once it is lost, and asks for it all the time; with BROKEN the prolog fails there.
+lose_node2() {
+    hook prolog <<<'sleep 1; echo "prolog of $TPRUN_NODE_ID of $TPRUN_NNODES" >>"$DIR/log.$(uname -n)"; [ ! -e "$DIR/broken.$(uname -n)" ]'
+    cat >s <<-'END'
+	#!/bin/sh
+	#TPRUN: --hosts node[0-3] -N 4 -n all --prolog prolog --epilog epilog --node-timeout 5s --start-timeout 5s
+	cd "$DIR"
+	: >began
+	until [ -e lost ]; do sleep 0.1; done
+	while tprun -n 1 --hosts node2 true; do sleep 0.1; done
+	: >noticed
+	until tprun -n 1 --hosts node2 sh -c 'echo program >>log.$(uname -n)' 2>why; do
+	    cat why >>whys
+	    [ ! -e enough ] || exit 5
+	    sleep 0.1
+	done
+	END
+    chmod +x s
+    start_on head "$BATCH" ./s
+    wait_for 60 test -e began || { cat out err; return 1; }
+    "$CLUSTER" crash node2
+    [ -z "$1" ] || : >broken.node2
+    : >lost
+    wait_for 60 test -e noticed || { cat out err; return 1; }
+    "$CLUSTER" heal 3>&-
+}
+
+@test "a node of an instance that was lost and answers again has the prolog before any program runs there" {
+    lose_node2
+    finish
+    sort out err whys | uniq -c
+    equal "$status" 0
+    has_line "$(tail -n 1 err)" "tprun: node2: answers again; programs may run there"
+    equal "$(cat log.node2)" "prolog of 2 of 4
+prolog of 2 of 4
+program
+epilog of node2"
+}
+
+@test "a node of an instance that answers again, and where the prolog fails then, gets no program" {
+    lose_node2 broken
+    wait_for 60 grep -q 'the prolog failed' err || { cat out err whys; return 1; }
+    : >whys
+    wait_for 20 test -s whys
+    : >enough
+    finish
+    sort out err whys | uniq -c
+    equal "$status" 5
+    has_line "$(cat err)" "tprun: node2: the prolog failed: it ended with exit status 1; programs run elsewhere"
+    has_line "$(tail -n 1 whys)" "tprun: node2: *the instance's prolog failed there*"
+    equal "$(cat log.node2)" "prolog of 2 of 4
+prolog of 2 of 4
+epilog of node2"
+}
+
 @test "whoever is killed, nothing is left on any host, and the epilog is run wherever a process of tprun is left" {
     local round victims
     for who in front manager agent guard ssh task; do

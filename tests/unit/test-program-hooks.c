@@ -123,7 +123,9 @@ static int close_hooks(void **state)
     return 0;
 }
 
-static void begin(const char *nodes)
+static void order(const char *nodes, void (*call)(struct program_hooks *hooks,
+                                                  const struct program_hooks_source *source,
+                                                  hooks_begun *done, void *arg))
 {
     static const char R_text[] = "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-3\","
                                  "\"children\":{\"core\":\"0-1\"}}],"
@@ -132,9 +134,34 @@ static void begin(const char *nodes)
     struct rset *R = rset_decode(R_text, strlen(R_text), NULL);
     const struct program_hooks_source source = {set, R, "17", "/i/this", "0f"};
     assert_non_null(R);
-    program_hooks_prolog(hooks, &source, on_begun, &begun);
+    call(hooks, &source, on_begun, &begun);
     rset_free(R);
     idset_free(set);
+}
+
+static void begin(const char *nodes)
+{
+    order(nodes, program_hooks_prolog);
+}
+
+static void come(const char *nodes)
+{
+    order(nodes, program_hooks_late);
+}
+
+static void assert_begun(const char *want)
+{
+    if (!begun || strcmp(begun, want) != 0)
+        fail_msg("begun \"%s\", expected \"%s\"", begun ? begun : "not", want);
+    free(begun);
+    begun = NULL;
+}
+
+static void assert_lack(uint32_t node, const char *want)
+{
+    const char *lack = program_hooks_lack(hooks, node);
+    if (!lack != !want || (lack && !strstr(lack, want)))
+        fail_msg("lacks \"%s\", expected \"%s\"", lack ? lack : "nothing", want ? want : "nothing");
 }
 
 static void end(void)
@@ -277,6 +304,80 @@ static void test_an_epilog_does_not_wait_for_a_prolog_that_nobody_waits_for(void
     assert_null(note);
 }
 
+static void test_a_node_that_answers_again_is_prepared_anew_with_its_number_of_before(void **state)
+{
+    (void)state;
+    begin("0-1");
+    assert_lack(1, "has not ended");
+    report(0, STAGE_PROLOG, NULL, NULL);
+    report(1, STAGE_PROLOG, NULL, NULL);
+    assert_begun("");
+    assert_lack(1, NULL);
+    assert_lack(2, "has not ended");
+    assert_ordered("prolog@0 prolog@1");
+    lose("1");
+    assert_lack(1, "has not ended");
+    come("1");
+    assert_ordered("prolog@1");
+    assert_variable("TPRUN_NODE_ID=1");
+    assert_variable("TPRUN_NNODES=2");
+    report(1, STAGE_PROLOG, NULL, NULL);
+    assert_begun("");
+    assert_lack(1, NULL);
+    come("3");
+    assert_variable("TPRUN_NODE_ID=2");
+    assert_variable("TPRUN_NNODES=3");
+    end();
+    assert_ordered("prolog@3 epilog@0 epilog@1 epilog@3");
+}
+
+static void test_nodes_that_come_while_a_prolog_runs_have_theirs_at_once_then(void **state)
+{
+    (void)state;
+    begin("0-3");
+    for (uint32_t node = 0; node < 4; node++)
+        report(node, STAGE_PROLOG, NULL, NULL);
+    assert_begun("");
+    lose("1-3");
+    come("1");
+    come("2");
+    come("3");
+    assert_ordered("prolog@0 prolog@1 prolog@2 prolog@3 prolog@1");
+    report(1, STAGE_PROLOG, "it ended with exit status 9", NULL);
+    assert_begun("a1: the prolog failed: it ended with exit status 9");
+    assert_lack(1, "failed there");
+    assert_ordered("prolog@2 prolog@3");
+    report(3, STAGE_PROLOG, NULL, NULL);
+    assert_null(begun);
+    lose("2"); /* nobody waits for it, and there it owes nothing */
+    assert_begun("");
+    assert_lack(2, "has not ended");
+    end();
+    assert_ordered("epilog@0 epilog@1 epilog@3");
+}
+
+static void test_a_prolog_that_would_come_after_the_epilog_is_not_run(void **state)
+{
+    (void)state;
+    begin("0-2");
+    for (uint32_t node = 0; node < 3; node++)
+        report(node, STAGE_PROLOG, NULL, NULL);
+    assert_begun("");
+    lose("1-2");
+    come("1");
+    come("2");
+    assert_ordered("prolog@0 prolog@1 prolog@2 prolog@1");
+    end();
+    assert_ordered("epilog@0 epilog@1");
+    report(1, STAGE_PROLOG, "it was broken off", NULL);
+    report(1, STAGE_EPILOG, NULL, NULL);
+    report(0, STAGE_EPILOG, NULL, NULL);
+    assert_int_equal(nended, 1);
+    come("2");
+    assert_ordered("");
+    assert_null(begun);
+}
+
 static void test_without_epilog_or_prolog_the_end_is_at_once(void **state)
 {
     (void)state;
@@ -303,6 +404,9 @@ int main(void)
         WITH_HOOKS(test_a_prolog_of_which_nothing_is_heard_has_failed),
         WITH_HOOKS(test_an_epilog_is_run_where_the_prolog_was_begun_and_the_node_is_not_lost),
         WITH_HOOKS(test_an_epilog_does_not_wait_for_a_prolog_that_nobody_waits_for),
+        WITH_HOOKS(test_a_node_that_answers_again_is_prepared_anew_with_its_number_of_before),
+        WITH_HOOKS(test_nodes_that_come_while_a_prolog_runs_have_theirs_at_once_then),
+        WITH_HOOKS(test_a_prolog_that_would_come_after_the_epilog_is_not_run),
         WITH_HOOKS(test_without_epilog_or_prolog_the_end_is_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
