@@ -18,7 +18,7 @@ void descendants_adopt(void);
 
 /* Send a signal to every descendant except the `nexcept` direct children listed and what is below
  * them; 0 only counts. Returns how many there were (zombies not counted). Only SIGKILL is sent to a
- * tprun's manager and what is below it, see process_set.h. */
+ * tprun's manager, to a hook, and to what is below these, see process_set.h. */
 size_t descendants_signal(int number, const pid_t *except, size_t nexcept);
 
 /* Send a signal to this process if it is a descendant still: its pid, once it has ended, may be

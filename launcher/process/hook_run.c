@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
 #include "launcher/process/job_signals.h"
+#include "launcher/process/process.h"
 
 /* What the process beside a hook has to say of it, and then its output, or why it could not be run. */
 struct hook_result {
@@ -128,6 +130,7 @@ static void beside_hook(const struct hook *hook, int result_fd, int life)
     sigaddset(&chld, SIGCHLD);
     sigprocmask(SIG_BLOCK, &chld, NULL);
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = wake}, NULL);
+    prctl(PR_SET_NAME, PROCESS_HOOK);
     job_signals_survive();
     setpgid(0, 0);
     keep_only(&result_fd, &life);

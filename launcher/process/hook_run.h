@@ -6,6 +6,7 @@
  * it and the caller adopts what it starts: at the time limit all of that is killed, however it
  * detached itself, and so it is when the caller is gone. What is still there when the executable
  * itself has ended is left to the caller, who becomes its parent where it adopts (descendants.h).
+ * Signals for tasks of the program are none of its: as long as it runs it gets SIGKILL alone.
  */
 #ifndef LAUNCHER_PROCESS_HOOK_RUN_H
 #define LAUNCHER_PROCESS_HOOK_RUN_H

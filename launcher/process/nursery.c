@@ -14,8 +14,8 @@
 
 #include "base/descriptors.h"
 #include "base/mem.h"
+#include "launcher/process/process.h"
 
-#define PROCESS_NURSERY "tprun-nursery"
 #define FIRST 3 /* descriptor of a forked process's first */
 
 #define RETRY 0.01 /* s until what could not be sent is sent again */

@@ -12,6 +12,13 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+/* Behind the bracket at which a name begins in /proc/PID/stat. */
+static bool name_is(const char *at, const char *name)
+{
+    size_t len = strlen(name);
+    return strncmp(at, name, len) == 0 && at[len] == ')';
+}
+
 bool process_read(pid_t pid, struct process *process)
 {
     char path[64], state = 'X';
@@ -27,10 +34,15 @@ bool process_read(pid_t pid, struct process *process)
                         " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
                         "%llu",
                         &state, &parent, &group, &born);
-    bool manager = fields && strncmp(name + 1, PROCESS_MANAGER ")", sizeof(PROCESS_MANAGER)) == 0;
+    bool inner = fields && (name_is(name + 1, PROCESS_MANAGER) || name_is(name + 1, PROCESS_HOOK));
+    bool nursery = fields && name_is(name + 1, PROCESS_NURSERY);
     buf_free(&text);
-    *process = (struct process){
-        .pid = pid, .parent = parent, .group = group, .born = born, .inner = manager};
+    *process = (struct process){.pid = pid,
+                                .parent = parent,
+                                .group = group,
+                                .born = born,
+                                .inner = inner,
+                                .nursery = nursery};
     return fields == 4 && state != 'Z' && state != 'X';
 }
 

@@ -9,14 +9,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PROCESS_MANAGER "tprun-manager" /* the name of the process that manages a run of tprun */
+/* The names of the process that manages a run of tprun, of one beside a hook, and of one that forks others. */
+#define PROCESS_MANAGER "tprun-manager"
+#define PROCESS_HOOK "tprun-hook"
+#define PROCESS_NURSERY "tprun-nursery"
 
 struct process {
     pid_t pid;
     pid_t parent;
     pid_t group;   /* process group */
     uint64_t born; /* clock ticks after the boot */
-    bool inner;    /* the manager of a tprun, or below it */
+    bool inner;    /* the manager of a tprun, or beside a hook; or below one of these */
+    bool nursery;
 };
 
 /* Fill in what the kernel says of it. False where it has ended. */

@@ -40,7 +40,8 @@ bool process_set_has(const struct process_set *set, const struct process *proces
  * it, nor such a group, whatever the set says. A terminal stop (SIGTSTP) is sent as SIGSTOP to
  * those without a handler: the kernel drops it where there is no terminal.
  * Only SIGKILL is sent to a tprun's manager and what is below it: the front end above it passes on
- * all other signals, and its tasks would hear them twice. */
+ * all other signals, and its tasks would hear them twice. The same holds for a hook (hook_run.h): an
+ * epilog is to be run to its end when all else is ended. */
 void process_set_signal(const struct process_set *set, const struct process_set *done, int number);
 
 /* "4711 (sleep, uid 0), 4712 (cp, uid 1000, in an uninterruptible wait)", the first few by name;

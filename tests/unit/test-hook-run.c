@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/process/descendants.h"
 #include "launcher/process/hook_run.h"
 #include "tests/unit/unit.h"
 
@@ -99,6 +101,28 @@ static void test_it_ends_with_who_wants_it(void **state)
     assert_end(end, "it was broken off: killed, with all that it started", NULL);
 }
 
+static void test_what_ends_all_else_does_not_end_it(void **state)
+{
+    char path_variable[] = "PATH=/usr/bin:/bin", *environment[] = {path_variable, NULL};
+    char there[sizeof(path) + 10];
+    struct hook_run run;
+    struct hook_end end;
+    (void)state;
+    snprintf(there, sizeof(there), "%s.there", path);
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    dprintf(fd, "#!/bin/sh\n: >%s; sleep 0.2; echo end\n", there);
+    close(fd);
+    const struct hook hook = {path, environment, "/", 20};
+    assert_int_equal(hook_run_begin(&run, &hook, NULL), 0);
+    while (access(there, F_OK) < 0)
+        usleep(1000);
+    unlink(there);
+    assert_true(descendants_signal(SIGTERM, NULL, 0) > 1);
+    assert_int_equal(waitpid(run.pid, NULL, 0), run.pid);
+    hook_run_finish(&run, &end);
+    assert_end(end, NULL, "end\n");
+}
+
 /* A daemon, for instance. */
 static void test_what_it_leaves_behind_is_not_waited_for(void **state)
 {
@@ -133,6 +157,7 @@ int main(void)
         cmocka_unit_test(test_the_last_of_much_output_is_kept),
         cmocka_unit_test(test_at_the_time_limit_all_that_it_started_is_killed),
         cmocka_unit_test(test_it_ends_with_who_wants_it),
+        cmocka_unit_test(test_what_ends_all_else_does_not_end_it),
         cmocka_unit_test(test_what_it_leaves_behind_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, open_script, close_script);
