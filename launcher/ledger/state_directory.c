@@ -336,15 +336,28 @@ static bool is_instance(const char *name)
     return *name != '.' && strchr(name, '@');
 }
 
+/* Of an instance also when one was added or removed that is empty. 0: it is gone. */
+static time_t last_change(int dir, const char *name)
+{
+    struct stat st, inside;
+    char *empty = mem_format("%s/" STATE_EMPTY, name);
+    bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    bool has_empty = there && fstatat(dir, empty, &inside, AT_SYMLINK_NOFOLLOW) == 0;
+    free(empty);
+    if (has_empty && inside.st_mtime > st.st_mtime)
+        return inside.st_mtime;
+    return there ? st.st_mtime : 0;
+}
+
 static void remove_older(int dir, bool (*is_one)(const char *name), int age)
 {
-    struct stat st;
     int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-    for (const struct dirent *entry; stream && (entry = readdir(stream));)
-        if (is_one(entry->d_name) && fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            st.st_mtime + age < time(NULL))
+    for (const struct dirent *entry; stream && (entry = readdir(stream));) {
+        time_t changed = is_one(entry->d_name) ? last_change(dir, entry->d_name) : 0;
+        if (changed && changed + age < time(NULL))
             directory_remove(dir, entry->d_name);
+    }
     if (stream)
         closedir(stream);
     else if (fd >= 0)

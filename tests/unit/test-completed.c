@@ -247,7 +247,7 @@ static void age(const char *path)
 static void test_instances_to_which_nothing_comes_are_removed_with_age(void **state)
 {
     struct instance *instance = open_test_instance();
-    char old[256], young[256], own[256], mark[256], draft[256];
+    char old[256], young[256], own[256], mark[256], draft[256], empty[256], new[256];
     (void)state;
     snprintf(mark, sizeof(mark), "%s/deep/state/tprun/.limited", world);
     end_logged(instance);
@@ -261,6 +261,11 @@ static void test_instances_to_which_nothing_comes_are_removed_with_age(void **st
     mkdir(young, 0700);
     mkdir(own, 0700);
     mkdir(draft, 0700);
+    state_path(empty, sizeof(empty), "empty", "");
+    state_path(new, sizeof(new), "empty", "empty/"); /* where tpctl new has put one now */
+    mkdir(empty, 0700);
+    mkdir(new, 0700);
+    age(empty);
     age(old);
     age(own);
     age(draft);
@@ -270,7 +275,7 @@ static void test_instances_to_which_nothing_comes_are_removed_with_age(void **st
         completed_limit(instance);
         assert_int_equal(access(old, F_OK), i == 0 ? 0 : -1); /* once a day */
         assert_int_equal(access(draft, F_OK), i == 0 ? 0 : -1);
-        assert_int_equal(access(young, F_OK) + access(own, F_OK), 0);
+        assert_int_equal(access(young, F_OK) + access(own, F_OK) + access(new, F_OK), 0);
         age(mark);
     }
     expect_state_count(3);
