@@ -55,19 +55,22 @@ bool resources_is_enclosed(const struct resources *resources)
     return resources->outer.R;
 }
 
+/* From the start of its tasks on. */
+static double longest_run(const struct spec *spec, double time_limit)
+{
+    return time_limit + spec->stop_grace + (spec->epilog ? spec->hook_timeout : 0);
+}
+
+/* Staging has no bound: it goes on for as long as some node takes bytes. Nor have agents that start once a shape is
+ * held. */
 double resources_longest_hold(const struct spec *spec, double time_limit)
 {
-    double seconds = time_limit + spec->stop_grace;
-    if (spec->stage) /* files take their time, as agents do that start once a shape is held */
+    if (spec->stage)
         return INFINITY;
     for (size_t i = 0; i < spec->nparts; i++)
         if (spec->parts[i].shape)
             return INFINITY;
-    if (spec->prolog)
-        seconds += spec->hook_timeout;
-    if (spec->epilog)
-        seconds += spec->hook_timeout;
-    return seconds;
+    return longest_run(spec, time_limit) + (spec->prolog ? spec->hook_timeout : 0);
 }
 
 int resources_enter(struct resources *resources, struct error *err)
@@ -106,6 +109,19 @@ int resources_claim(struct resources *resources, const struct rset *set, struct 
     if (!resources->entry || resources->spec->overlap)
         return 0;
     return entry_claim(resources->entry, set, err);
+}
+
+void resources_begin_limit(struct resources *resources, const struct rset *claim)
+{
+    const struct spec *spec = resources->spec;
+    bool known = !isinf(resources_longest_hold(spec, spec->time_limit)) || isinf(spec->time_limit);
+    if (known || !resources->entry || spec->overlap)
+        return;
+    const struct rset *R = host_nodes(resources->hosts)->R;
+    entry_set_limit(resources->entry, longest_run(spec, spec->time_limit), R ? R->expiration : 0);
+    struct error ignored = ERROR_INIT; /* others wait longer where that fails */
+    entry_share(resources->entry, claim, &ignored);
+    error_clear(&ignored);
 }
 
 /* ---- what others hold ---- */

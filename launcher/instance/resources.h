@@ -60,6 +60,10 @@ void resources_leave(struct resources *resources); /* the program is over */
  * others, or nothing will run, there is nothing to do. */
 int resources_claim(struct resources *resources, const struct rset *set, struct error *err);
 
+/* The program holds this, its tasks start now, and with them its time limit: others get to know when it is over, where
+ * that could not be known when it was claimed. */
+void resources_begin_limit(struct resources *resources, const struct rset *claim);
+
 /* How many seconds a program with this spec holds at most what it claims, if this were its time
  * limit: until its tasks are killed, with its prolog and epilog. INFINITY: not known. */
 double resources_longest_hold(const struct spec *spec, double time_limit);

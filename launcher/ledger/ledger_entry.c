@@ -103,6 +103,7 @@ void entry_set_limit(struct ledger_entry *entry, double lasts, double expiration
 {
     entry->lasts = lasts;
     entry->expiration = expiration;
+    entry->until = 0;
 }
 
 const char *entry_id(const struct ledger_entry *entry)

@@ -18,8 +18,8 @@ struct ledger_entry;
  * long as this process or any that it forks does (the lock does not pass an exec). The instance is
  * borrowed and must outlive the handle. */
 struct ledger_entry *entry_new(struct instance *instance, const char *name, struct error *err);
-/* How long it holds at most what it claims, in s from then on (INFINITY: nothing says so), and
- * until when at most, in s of the epoch (0: nothing says so). Before it claims. */
+/* How long it holds at most what it claims next, in s from then on (INFINITY: nothing says so), and
+ * until when at most, in s of the epoch (0: nothing says so). */
 void entry_set_limit(struct ledger_entry *entry, double lasts, double expiration);
 const char *entry_id(const struct ledger_entry *entry);   /* "17"; borrowed */
 const char *entry_path(const struct ledger_entry *entry); /* of its directory; borrowed */

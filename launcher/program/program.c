@@ -110,6 +110,7 @@ static void program_launch(struct program *program)
         launch_input_nodes(program->spec, task_group_map(group), task_group_tree_nodes(group),
                            task_group_nnodes(group));
     limit_time(program);
+    resources_begin_limit(resources, plan_claim(plan));
     program->stop =
         graceful_stop_new(program->loop, program->tree, program->groups, host_count(hosts),
                           program->spec->stop_grace, &stop_ops, program);

@@ -60,6 +60,23 @@ release() {
     equal "$(cat order)" four
 }
 
+@test "when one that stages files, or has a shape, is over is known once its tasks run" {
+    local options
+    for options in "--stage /bin/true -N 3 -n $((3 * ALL))" "--shape node=3/slot=1/core=$ALL"; do
+        : >order
+        # shellcheck disable=SC2086
+        start_on head "$TPRUN" "${ON[@]:0:2}" --time-limit 60 $options sh -c "echo; exec $PROGRAMS/stay"
+        wait_for 20 lines_are out "$([[ $options = *shape* ]] && echo 3 || echo $((3 * ALL)))"
+        later four "${ON[@]}" -N 4 -n $((4 * ALL))
+        wait_for 10 in_line 1
+        run_tprun -1 --no-wait "${ON[@]}" true
+        run_tprun -0 --no-wait --time-limit 5 "${ON[@]}" -n "$ALL" uname -n
+        equal "$(uniq <<<"$output")" node3
+        release
+        equal "$(cat order)" four
+    done
+}
+
 @test "the same goes for shapes, which are not counts of cores" {
     hold_three
     later shape "${ON[@]:0:2}" --shape "node=1/slot=1/core=$ALL"

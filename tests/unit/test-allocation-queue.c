@@ -194,6 +194,41 @@ static void test_what_is_of_no_use_to_it_is_left_to_others(void **state)
     }
 }
 
+static void test_the_end_of_one_that_stages_is_known_once_its_limit_has_begun(void **state)
+{
+    struct scene scene;
+    struct rset *set = rset_new();
+    struct idset *cores = idset_decode("0-2", NULL);
+    (void)state;
+    scene_open(&scene, 1e9);
+    entry_end(scene.other);
+    struct spec *spec =
+        spec_on(1, "{'parts':[{'argv':['./other']}],'stage':['/bin/true'],'time_limit':'50s'}");
+    struct resources *other = open_resources(spec);
+    scene.other = resources_entry(other);
+    rset_append(set, 0, "n0", cores, NULL);
+    assert_int_equal(resources_claim(other, set, NULL), 0);
+    assert_int_equal(resources_refresh(scene.resources, NULL), 0);
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
+    char *kept = kept_from(&scene, 5);
+    assert_string_equal(kept, "0-3");
+    free(kept);
+    resources_begin_limit(other, set);
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0); /* it looks again */
+    kept = kept_from(&scene, 5);
+    assert_string_equal(kept, "");
+    free(kept);
+    kept = kept_from(&scene, 100);
+    assert_string_equal(kept, "0-3");
+    free(kept);
+    scene.other = NULL;
+    resources_free(other);
+    spec_free(spec);
+    idset_free(cores);
+    rset_free(set);
+    scene_close(&scene);
+}
+
 static void test_a_hold_lasts_until_tasks_are_killed_and_hooks_are_over(void **state)
 {
     static const struct {
@@ -301,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_request_waits_and_is_tried_again_when_the_other_ends),
         cmocka_unit_test(test_what_is_of_no_use_to_it_is_left_to_others),
+        cmocka_unit_test(test_the_end_of_one_that_stages_is_known_once_its_limit_has_begun),
         cmocka_unit_test(test_a_hold_lasts_until_tasks_are_killed_and_hooks_are_over),
         cmocka_unit_test(test_a_request_that_may_not_wait_says_who_holds_the_cores),
         cmocka_unit_test(test_a_request_that_can_never_fit_does_not_wait),
