@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <ev.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,6 +222,14 @@ static void on_program_frame(struct agent *agent, const struct frame *frame)
     local_program_from_above(agent->program, frame);
 }
 
+/* Agents below wait for theirs as well. */
+static void agent_on_epilogs(struct agent *agent, const struct frame *frame)
+{
+    double seconds = frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0;
+    scratch_directory_expect_inner_epilogs(agent->config->scratch, seconds);
+    downlink_send(agent->downlink, frame);
+}
+
 static void agent_on_uplink_frame(void *arg, const struct frame *frame)
 {
     struct agent *agent = arg;
@@ -230,6 +239,8 @@ static void agent_on_uplink_frame(void *arg, const struct frame *frame)
         agent_on_call(agent, frame);
     else if (frame->type == FRAME_CHANNEL || frame->type == FRAME_CHANNEL_CREDIT)
         agent_on_channel(agent, frame);
+    else if (frame->type == FRAME_EPILOGS)
+        agent_on_epilogs(agent, frame);
     else if (agent->program)
         on_program_frame(agent, frame);
 }

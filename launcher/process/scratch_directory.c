@@ -199,6 +199,12 @@ void scratch_directory_expect_epilog(struct scratch *scratch, double timeout)
     }
 }
 
+void scratch_directory_expect_inner_epilogs(struct scratch *scratch, double seconds)
+{
+    if (scratch)
+        raise_inner(scratch, seconds);
+}
+
 double scratch_directory_inner_epilogs(const struct scratch *scratch)
 {
     double seconds = 0;

@@ -42,6 +42,8 @@ double scratch_directory_epilog_timeout(const struct scratch *scratch);     /* 0
 /* Programs of the instance have an epilog of this time, here or elsewhere; the instance learns it,
  * and those around it. Included in scratch_directory_owe_epilog(). */
 void scratch_directory_expect_epilog(struct scratch *scratch, double timeout);
+/* Those of programs in this instance on nodes of which this one knows nothing. */
+void scratch_directory_expect_inner_epilogs(struct scratch *scratch, double seconds);
 /* How long the epilogs of all programs that were ever in this instance take at most; 0: it had
  * none. Finite. */
 double scratch_directory_inner_epilogs(const struct scratch *scratch);

@@ -125,10 +125,15 @@ static void program_end_tasks(struct program *program, double grace)
     graceful_stop_over(program->stop);
 }
 
+/* An agent knows of epilogs on its own node only, and waits for those below it as long as we do. */
 static void program_end_tree(void *owner)
 {
     struct program *program = owner;
-    tree_end(program->tree, program->gone_patience + program->ops->inner_epilogs(program->owner));
+    double epilogs = program->ops->inner_epilogs(program->owner);
+    struct frame frame = {.type = FRAME_EPILOGS, .node = FRAME_ALL, .rank = frame_grace(epilogs)};
+    if (epilogs > 0)
+        tree_send(program->tree, &frame);
+    tree_end(program->tree, program->gone_patience + epilogs);
 }
 
 void program_begin_end(struct program *program)

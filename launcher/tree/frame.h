@@ -117,6 +117,8 @@ enum frame_type {
     /* executables of the user's on each node (launcher/protocol/hook_message.h) */
     FRAME_HOOK, /* down, to `node`; JSON: run it; flags: FRAME_HOOK_EPILOG: it is the epilog */
     FRAME_HOOK_ENDED, /* up; of this node; JSON: how it ended */
+    FRAME_EPILOGS,    /* down, the last of an instance; rank: ms that epilogs of programs in it take
+                         at most, on whichever nodes */
     FRAME_NTYPES
 };
 

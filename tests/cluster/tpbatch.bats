@@ -484,6 +484,17 @@ agent_inside() { processes "$(on_node "$1")" tpagent | tail -n 1; }
     equal "$(sort epilogs)" "$(printf 'node%s\n' 0 1 2 3)"
 }
 
+@test "agents between wait for epilogs of programs that are only on nodes below them" {
+    printf '#!/bin/sh\nsleep 13\nuname -n >>"$DIR/epilogs"\n' >slow
+    chmod +x slow
+    script s <<-'END'
+	tprun --epilog "$DIR/slow" --hosts node3 -n 1 sh -c ': >"$DIR/up"; exec sleep 100' &
+	until [ -e "$DIR/up" ]; do sleep 0.05; done
+	END
+    run_batch -0 --fanout 1 ./s
+    equal "$(cat epilogs)" node3
+}
+
 @test "an archive that is whole stays where what is in it cannot be removed" {
     inside s <<-'END'
 	one=$(tprun -d -n 1 --chdir / echo text) two=$(tprun -d -n 1 --chdir / echo text)
