@@ -188,6 +188,35 @@ static bool at_end(int fd)
     return read(fd, &byte, 1) == 0;
 }
 
+static void count_turn(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+    (void)loop, (void)events;
+    ++*(unsigned *)watcher->data;
+}
+
+static void end_rest(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)timer, (void)events;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+/* No descriptor is watched that is ready while there is nothing to do with it: the loop would turn without end. */
+static void assert_rests(struct world *world)
+{
+    unsigned turns = 0;
+    ev_prepare prepare;
+    ev_timer timer;
+    ev_prepare_init(&prepare, count_turn);
+    prepare.data = &turns;
+    ev_prepare_start(world->loop, &prepare);
+    ev_timer_init(&timer, end_rest, 0.02, 0);
+    ev_timer_start(world->loop, &timer);
+    ev_run(world->loop, 0);
+    ev_prepare_stop(world->loop, &prepare);
+    ev_timer_stop(world->loop, &timer);
+    assert_true(turns < 5);
+}
+
 static size_t count(const struct side *side)
 {
     return channels_count(side->channels);
@@ -237,6 +266,7 @@ static void keeps_to_the_window_where_nobody_reads(void **state)
     }
     assert_int_equal(got, total);
     assert_true(world->most <= CHANNEL_WINDOW);
+    assert_rests(world);
     close(ends[0]);
     close(ends[1]);
 }
@@ -397,6 +427,48 @@ static void who_sends_to_one_that_is_gone_sees_it_and_is_closed(void **state)
     close(ends[0]);
 }
 
+/* The credit for what was sent before its end comes after that. */
+static void credit_wakes_no_direction_that_has_ended(void **state)
+{
+    struct world *world = *state;
+    size_t sent = 0, got = 0;
+    int ends[2];
+    open_channel(world, 1, ends);
+    put(ends[0], &sent, CHANNEL_WINDOW / 2);
+    shutdown(ends[0], SHUT_WR);
+    for (int turn = 0; turn < 20; turn++)
+        ev_run(world->loop, EVRUN_NOWAIT); /* all of it is under way */
+    settle(world);
+    assert_true(get(ends[1], &got, sent + 1));
+    settle(world);
+    assert_rests(world);
+    close(ends[1]); /* what is closed after its end ends no second time */
+    close(ends[0]);
+    settle(world);
+    assert_int_equal(world->a.nends, 1);
+    assert_int_equal(count(&world->a) + count(&world->b), 0);
+}
+
+static void one_that_is_closed_where_it_has_ended_tells_its_end_once(void **state)
+{
+    struct world *world = *state;
+    size_t sent = 0;
+    int ends[2];
+    open_channel(world, 1, ends);
+    put(ends[0], &sent, 1000);
+    shutdown(ends[0], SHUT_WR);
+    for (int turn = 0; turn < 3; turn++)
+        ev_run(world->loop, EVRUN_NOWAIT); /* both are under way */
+    close(ends[1]);
+    deliver(&world->a, &world->b);
+    deliver(&world->b, &world->a);
+    settle(world);
+    assert_int_equal(world->b.nclosed, 1);
+    assert_int_equal(world->a.nends, 1);
+    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    close(ends[0]);
+}
+
 /* ---- what should not come ---- */
 
 static void bytes_for_an_unknown_channel_are_answered_with_its_end(void **state)
@@ -448,6 +520,93 @@ static void more_than_the_window_closes_the_channel(void **state)
     assert_true(at_end(ends[0]));
     assert_true(at_end(ends[1]));
     free(bytes);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Sends `len` bytes to b, whoever reads there. */
+static void force(struct world *world, size_t len, uint16_t flags)
+{
+    char *bytes = mem_alloc(len + 1);
+    struct frame frame = {.type = FRAME_CHANNEL,
+                          .flags = flags,
+                          .node = NODE,
+                          .rank = 1,
+                          .bytes = memset(bytes, 'x', len + 1),
+                          .len = len};
+    channels_take(world->b.channels, &frame);
+    free(bytes);
+}
+
+/* What b has given credit for; its frames arrive nowhere. */
+static size_t credited(struct world *world)
+{
+    size_t sum = 0;
+    for (struct packet *packet; (packet = packet_take(&world->b)); free(packet))
+        if (packet->frame.type == FRAME_CHANNEL_CREDIT && packet->frame.len)
+            sum += (size_t)frame_get_u64((unsigned char *)packet->bytes);
+    return sum;
+}
+
+/* Of what was sent, some is written and some waits; credit was given for less than was written. */
+static void the_window_counts_what_waits_and_what_was_written_without_credit(void **state)
+{
+    struct world *world = *state;
+    size_t sent = 0, paid = 0;
+    int ends[2], size = 0;
+    open_channel(world, 1, ends);
+    setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+    while (sent < CHANNEL_WINDOW * 5 / 4) { /* the socket is full long before */
+        force(world, 1000, 0);
+        sent += 1000;
+        paid += credited(world);
+        if (sent - paid > CHANNEL_WINDOW - 1000)
+            break;
+    }
+    size_t left = CHANNEL_WINDOW - (sent - paid);
+    assert_true(left < 1000);
+    force(world, left, 0);
+    assert_int_equal(count(&world->b), 1);
+    force(world, 1, 0);
+    assert_int_equal(count(&world->b), 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void credit_is_given_for_a_part_while_the_rest_waits(void **state)
+{
+    struct world *world = *state;
+    char bytes[4096];
+    int ends[2];
+    open_channel(world, 1, ends);
+    force(world, CHANNEL_WINDOW, 0);
+    size_t paid = credited(world), got = 0;
+    assert_true(paid < CHANNEL_WINDOW);
+    for (ssize_t n; got < CHANNEL_WINDOW / 2 && (n = read(ends[1], bytes, sizeof(bytes))) > 0;) {
+        got += (size_t)n;
+        ev_run(world->loop, EVRUN_NOWAIT);
+    }
+    paid += credited(world);
+    assert_true(paid >= CHANNEL_WINDOW / 4);
+    assert_true(paid < CHANNEL_WINDOW);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void bytes_behind_an_end_are_dropped_and_the_other_direction_goes_on(void **state)
+{
+    struct world *world = *state;
+    char text[8];
+    int ends[2];
+    open_channel(world, 1, ends);
+    force(world, 0, FRAME_CHANNEL_END);
+    assert_true(at_end(ends[1]));
+    force(world, 10, 0);
+    force(world, 0, FRAME_CHANNEL_END);
+    assert_int_equal(write(ends[1], "back", 4), 4);
+    settle(world);
+    assert_int_equal(world->b.nclosed, 0);
+    assert_int_equal(read(ends[0], text, sizeof(text)), 4);
     close(ends[0]);
     close(ends[1]);
 }
@@ -547,14 +706,20 @@ static void channels_of_lost_nodes_are_closed_and_no_others(void **state)
 {
     struct world *world = *state;
     struct idset *lost = idset_new();
-    int ends[2], pair[2];
+    int ends[2], pair[2], more[5];
     char byte;
     open_channel(world, 1, ends);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-    channels_add(world->a.channels, NODE + 1, 1, pair[1]);
+    for (uint32_t i = 1; i < 5; i++) { /* one that is closed gives its place to another */
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+        channels_add(world->a.channels, NODE + 1, i, pair[1]);
+        more[i] = pair[0];
+    }
     idset_add(lost, NODE + 1);
     channels_drop(world->a.channels, lost);
-    assert_true(at_end(pair[0]));
+    for (int i = 1; i < 5; i++) {
+        assert_true(at_end(more[i]));
+        close(more[i]);
+    }
     assert_int_equal(read(ends[0], &byte, 1), -1);
     assert_int_equal(errno, EAGAIN);
     assert_int_equal(count(&world->a), 1);
@@ -563,7 +728,6 @@ static void channels_of_lost_nodes_are_closed_and_no_others(void **state)
     assert_true(at_end(ends[0]));
     assert_int_equal(count(&world->a), 0);
     idset_free(lost);
-    close(pair[0]);
     close(ends[0]);
     close(ends[1]);
 }
@@ -583,11 +747,20 @@ int main(void)
             what_waits_for_a_slow_reader_arrives_though_it_sends_to_who_is_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(who_sends_to_one_that_is_gone_sees_it_and_is_closed, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(credit_wakes_no_direction_that_has_ended, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_is_closed_where_it_has_ended_tells_its_end_once,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_for_an_unknown_channel_are_answered_with_its_end,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_answers_an_end_or_credit_of_an_unknown_channel,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(more_than_the_window_closes_the_channel, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            the_window_counts_what_waits_and_what_was_written_without_credit, setup, teardown),
+        cmocka_unit_test_setup_teardown(credit_is_given_for_a_part_while_the_rest_waits, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            bytes_behind_an_end_are_dropped_and_the_other_direction_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(credit_that_is_too_much_or_cut_counts_nothing, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(
