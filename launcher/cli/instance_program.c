@@ -244,52 +244,53 @@ static int serve_command(int caller, const json_t *value)
     return rc == 0 ? 0 : refuse_request(caller, &err);
 }
 
-static int run_served_program(int frontend, int broker, struct scratch *scratch,
-                              const json_t *value,
-                              int (*program)(int frontend, int broker, struct scratch *scratch))
+static int run_served_program(struct manager_config *config, const json_t *value)
 {
     struct error err = ERROR_INIT;
-    struct spec *spec = program_request_take(value, &err);
-    struct stage_source *stage = spec ? read_staged_files(frontend, value, &err) : NULL;
-    if (!stage) {
+    struct spec *spec = config->spec = program_request_take(value, &err);
+    if (!spec || !(config->stage = read_staged_files(config->fd, value, &err))) {
         spec_free(spec);
-        return refuse_request(frontend, &err);
+        return refuse_request(config->fd, &err);
     }
     if (spec->directory && chdir(spec->directory) < 0 && chdir("/") < 0) {
         error_set(&err, "/: cannot enter it: %s", strerror(errno));
-        return refuse_request(frontend, &err);
+        return refuse_request(config->fd, &err);
     }
-    struct manager_config config = {.spec = spec,
-                                    .fd = frontend,
-                                    .cgroup = cgroup_new(),
-                                    .scratch = scratch_directory_new(scratch),
-                                    .broker = broker,
-                                    .stage = stage,
-                                    .instance = scratch,
-                                    .program = program};
-    pid_t manager = fork();
-    if (manager == 0)
-        mem_exit(manager_run(&config));
-    if (manager < 0) {
-        error_set(&err, "cannot start the manager of this run: %s", strerror(errno));
-        return refuse_request(frontend, &err);
-    }
-    close(frontend);
-    close(broker);
-    stage_source_free(stage);
-    return guard_manager(manager, config.cgroup, config.scratch);
+    return manager_run(config);
+}
+
+/* All that is read is read here: the guard waits, and the less it has touched by then, the less it costs. */
+static int serve_request(struct manager_config *config)
+{
+    struct error err = ERROR_INIT;
+    enum frame_type type;
+    json_t *value = read_request(config->fd, &type, &err);
+    if (!value)
+        return refuse_request(config->fd, &err);
+    if (type == FRAME_PROGRAM)
+        return run_served_program(config, value);
+    close(config->broker);
+    return serve_command(config->fd, value);
 }
 
 int instance_program_serve(int frontend, int broker, struct scratch *scratch,
                            int (*program)(int frontend, int broker, struct scratch *scratch))
 {
     struct error err = ERROR_INIT;
-    enum frame_type type;
-    json_t *value = read_request(frontend, &type, &err);
-    if (!value)
+    struct manager_config config = {.fd = frontend,
+                                    .cgroup = cgroup_new(),
+                                    .scratch = scratch_directory_new(scratch),
+                                    .broker = broker,
+                                    .instance = scratch,
+                                    .program = program};
+    pid_t manager = fork();
+    if (manager == 0)
+        mem_exit(serve_request(&config));
+    if (manager < 0) {
+        error_set(&err, "cannot start the manager of this run: %s", strerror(errno));
         return refuse_request(frontend, &err);
-    if (type == FRAME_PROGRAM)
-        return run_served_program(frontend, broker, scratch, value, program);
+    }
+    close(frontend);
     close(broker);
-    return serve_command(frontend, value);
+    return guard_manager(manager, config.cgroup, config.scratch);
 }
