@@ -136,7 +136,13 @@ static int run_agent(void *arg, const int *fds, size_t nfds)
     return status;
 }
 
-static const struct nursery_ops port_nursery_ops = {.child = run_agent};
+static void prepare_agents(void *arg)
+{
+    (void)arg;
+    cgroup_read_ahead();
+}
+
+static const struct nursery_ops port_nursery_ops = {run_agent, prepare_agents};
 
 /* The program's manager takes this for what comes before an agent's greeting. */
 static void port_refuse(struct instance_port *port, const struct frame *frame, const char *why)

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/instance/local_topology.h"
+#include "launcher/process/cgroup.h"
 #include "launcher/process/localhost.h"
 #include "launcher/process/nursery.h"
 #include "launcher/tree/agent_broker.h"
@@ -142,12 +143,14 @@ static int run_program(void *arg, const int *fds, size_t nfds)
     return host->program(fds[0], fds[1], host->scratch);
 }
 
-/* Each program would read this machine's topology, and look up the names of the hosts; all of them the same. */
+/* Each program would read this machine's topology and mounts, and look up the names of the hosts; all of them the
+ * same. */
 static void prepare_programs(void *arg)
 {
     (void)arg;
     local_topology_read_ahead();
     localhost_remember();
+    cgroup_read_ahead();
 }
 
 static const struct nursery_ops host_nursery_ops = {run_program, prepare_programs};

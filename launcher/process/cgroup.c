@@ -217,15 +217,29 @@ static bool is_usable(const char *path)
     return is_cgroup2(path) && access(path, W_OK) == 0;
 }
 
+/* The kernel takes longest to say this of all that is asked here. NULL where it cannot be read. */
+static const char *cgroup_mounts(void)
+{
+    static struct buf mounts;
+    if (!mounts.len && file_read("/proc/self/mountinfo", &mounts) < 0)
+        buf_clear(&mounts);
+    return mounts.len ? buf_text(&mounts) : NULL;
+}
+
+void cgroup_read_ahead(void)
+{
+    cgroup_mounts();
+}
+
 static char *cgroup_own(struct error *err)
 {
-    struct buf mounts = BUF_INIT, own = BUF_INIT;
+    struct buf own = BUF_INIT;
+    const char *mounts = cgroup_mounts();
     char *path = NULL;
-    if (file_read("/proc/self/mountinfo", &mounts) < 0 || file_read("/proc/self/cgroup", &own) < 0)
+    if (!mounts || file_read("/proc/self/cgroup", &own) < 0)
         error_set(err, "cannot read /proc/self: %s", strerror(errno));
-    else if (!(path = cgroup_locate(buf_text(&mounts), buf_text(&own), is_usable, NULL)))
-        path = cgroup_locate(buf_text(&mounts), buf_text(&own), is_cgroup2, err);
-    buf_free(&mounts);
+    else if (!(path = cgroup_locate(mounts, buf_text(&own), is_usable, NULL)))
+        path = cgroup_locate(mounts, buf_text(&own), is_cgroup2, err);
     buf_free(&own);
     return path;
 }
@@ -295,12 +309,11 @@ double cgroup_quota(const char *mounts, const char *own)
 
 double cgroup_own_quota(void)
 {
-    struct buf mounts = BUF_INIT, own = BUF_INIT;
+    struct buf own = BUF_INIT;
+    const char *mounts = cgroup_mounts();
     double quota = INFINITY;
-    if (file_read("/proc/self/mountinfo", &mounts) == 0 &&
-        file_read("/proc/self/cgroup", &own) == 0)
-        quota = cgroup_quota(buf_text(&mounts), buf_text(&own));
-    buf_free(&mounts);
+    if (mounts && file_read("/proc/self/cgroup", &own) == 0)
+        quota = cgroup_quota(mounts, buf_text(&own));
     buf_free(&own);
     return quota;
 }

@@ -34,6 +34,9 @@ struct cgroup;
  * process. */
 struct cgroup *cgroup_new(void);
 
+/* Read now what is mounted where, which is read once: processes that are forked later know it. */
+void cgroup_read_ahead(void);
+
 /* Find out where it can be made: cgroup_make() is faster then. What others left there is removed
  * beside, see owned_directory_sweep_wait(). */
 void cgroup_find(struct cgroup *cgroup);
