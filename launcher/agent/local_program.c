@@ -15,6 +15,10 @@
 #include "launcher/task/task_start.h"
 #include "pmi-server/protocol/task_states.h"
 
+/* s that tasks run before what they are bound to is written down: what ends sooner is in nobody's way, and a short
+ * program would take longer for it than for anything else in its agent */
+#define REGISTER_DELAY 0.1
+
 struct listed_group {
     struct local_group *group;
     struct listed_group *next; /* younger */
@@ -28,6 +32,7 @@ struct local_program {
     uint32_t ntasks;             /* that all groups ever had here */
     struct local_input *input;
     struct host_register *in_register;
+    ev_timer register_due;
     struct local_hooks *hooks;
     bool quota_noted;                /* that tasks have more cores than processor time */
     struct group_pmix_job *retained; /* of groups that have ended here, the latest first */
@@ -95,16 +100,20 @@ static bool program_is_last_group(void *owner, const struct local_group *group)
     return true;
 }
 
+/* Its tasks run, and are bound. */
+static bool is_for_register(const struct local_group *group)
+{
+    return local_group_phase(group) == GROUP_RUNNING &&
+           host_register_is_for(local_group_launch(group), local_group_is_unbound(group));
+}
+
 /* Of all groups whose tasks run, and are bound. */
 static struct idset *bound_processors(const struct local_program *program)
 {
     struct idset *all = idset_new();
-    for (const struct listed_group *item = program->groups; item; item = item->next) {
-        const struct launch *launch = local_group_launch(item->group);
-        if (local_group_phase(item->group) == GROUP_RUNNING &&
-            host_register_is_for(launch, local_group_is_unbound(item->group)))
-            task_cgroup_add_processors(&all, launch);
-    }
+    for (const struct listed_group *item = program->groups; item; item = item->next)
+        if (is_for_register(item->group))
+            task_cgroup_add_processors(&all, local_group_launch(item->group));
     return all;
 }
 
@@ -125,14 +134,29 @@ static void check_quota(struct local_program *program, const struct local_group 
     idset_free(cores);
 }
 
+/* Its name in the register is that of the oldest group. */
+static void program_on_register_due(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct local_program *program = timer->data;
+    const struct launch *launch = NULL;
+    (void)loop, (void)events;
+    for (const struct listed_group *item = program->groups; item && !launch; item = item->next)
+        if (is_for_register(item->group))
+            launch = local_group_launch(item->group);
+    if (!launch)
+        return;
+    struct idset *cpus = bound_processors(program);
+    host_register_add(program->in_register, launch, cpus);
+    idset_free(cpus);
+}
+
 static void program_on_group_running(void *owner, struct local_group *group)
 {
     struct local_program *program = owner;
-    const struct launch *launch = local_group_launch(group);
-    if (host_register_is_for(launch, local_group_is_unbound(group))) {
-        struct idset *cpus = bound_processors(program);
-        host_register_add(program->in_register, launch, cpus);
-        idset_free(cpus);
+    ev_timer *due = &program->register_due;
+    if (is_for_register(group) && !ev_is_active(due)) {
+        ev_timer_set(due, REGISTER_DELAY, 0);
+        ev_timer_start(program->services.loop, due);
     }
     check_quota(program, group);
 }
@@ -634,6 +658,8 @@ struct local_program *local_program_new(const struct local_program_config *confi
                                              .is_instance = config->is_instance};
     program->hooks = local_hooks_new(&hooks);
     program->in_register = host_register_new(config->uplink, config->host);
+    ev_timer_init(&program->register_due, program_on_register_due, REGISTER_DELAY, 0);
+    program->register_due.data = program;
     return program;
 }
 
@@ -653,6 +679,7 @@ void local_program_free(struct local_program *program)
     pmix_job_free_retained(&program->retained);
     pmix_host_free(services->pmix);
     topology_file_free(services->topology_file);
+    ev_timer_stop(services->loop, &program->register_due);
     host_register_free(program->in_register);
     local_hooks_free(program->hooks);
     local_stage_free(services->stage);

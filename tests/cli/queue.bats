@@ -247,8 +247,7 @@ write_R() { # FILE CORES
 @test "runs of two instances that bind to the same cores are told so, tasks' runs are not" {
     write_R R 0
     start "$TPRUN" -R R sh -c "echo; exec $PROGRAMS/stay"
-    wait_for 5 lines_are out 1
-    sleep 0.2
+    wait_for 5 sh -c 'grep -q " sh in " run/register-of-*/claims'
     run -0 --separate-stderr tprun --bind-to core sh -c 'sleep 0.5'
     has_line "$stderr" "tprun: $HOST: processor 0 is also bound by a run of sh in */run/*-R-*, since ??:??: runs of two instances share them"
     run -0 --separate-stderr tprun --overlap --bind-to core sh -c 'sleep 0.5'
@@ -258,6 +257,11 @@ write_R() { # FILE CORES
     equal "$(cat err | grep -c processor)" 0
     PATH=$(dirname "$TPRUN"):$PATH run -0 --separate-stderr tprun --bind-to core tprun sh -c 'sleep 0.5'
     equal "$stderr" ""
+}
+
+@test "a run that is over at once writes down nothing for runs of other instances" {
+    run -0 tprun -n 1 --bind-to core true
+    ! ls -d run/register-of-*
 }
 
 @test "of many runs at once none gets a core that another has" {

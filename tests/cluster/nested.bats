@@ -33,7 +33,7 @@ teardown() { hosts_clean; }
     # node1's own first program holds its core 0 while a task there of the head's first one runs.
     start_on node1 "$TPRUN" -n 1 --bind-to core sh -c "echo up; until [ -e $BATS_TEST_TMPDIR/go ]; do sleep 0.05; done"
     wait_for 10 lines_are out 1
-    run_tprun -0 -n 1 --hosts node1 --bind-to core "$TPRUN" --no-wait "$PROGRAMS/where"
+    run_tprun -0 -n 1 --hosts node1 --bind-to core "$TPRUN" --no-wait sh -c "$PROGRAMS/where; sleep 0.5"
     equal "$output" "0 node1 0"
     # Both bind to core 0 there, and are told.
     has_line "$stderr" "tprun: node1: processor* also bound by a run of sh in *"
