@@ -285,6 +285,9 @@ LAYERS = liblauncher.a libpmiserver.a liblayout.a libresource.a libtaskmap.a lib
 LDADD = $(LAYERS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(EV_LIBS) -lm
 
 bin_PROGRAMS += tprun
+# A manager, an agent and their guards are forked: each would look up anew what the others looked up.
+tprun_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,now
+tpagent_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,now
 tprun_SOURCES = launcher/cli/tprun.c
 
 pkglibexec_PROGRAMS += tpagent
