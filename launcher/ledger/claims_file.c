@@ -71,11 +71,16 @@ bool ledger_counts(struct instance *instance, const struct claims_row *row)
 
 /* ---- reading ---- */
 
+/* Each change sums all rows twice: FNV-1a, but eight bytes at a time. */
 static uint64_t ledger_sum(const char *text, size_t len, uint64_t generation)
 {
-    uint64_t sum = 0xcbf29ce484222325u ^ generation; /* FNV-1a */
-    for (size_t i = 0; i < len; i++)
-        sum = (sum ^ (unsigned char)text[i]) * 0x100000001b3u;
+    uint64_t sum = 0xcbf29ce484222325u ^ generation;
+    for (size_t i = 0; i < len; i += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, text + i, len - i < sizeof(word) ? len - i : sizeof(word));
+        sum = (sum ^ word) * 0x100000001b3u;
+        sum ^= sum >> 32; /* else a bit is never in those below it */
+    }
     return sum;
 }
 

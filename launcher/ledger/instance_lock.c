@@ -16,7 +16,7 @@
 #include "launcher/ledger/instance_private.h"
 #include "launcher/ledger/private_directory.h"
 
-#define LEDGER_LAYOUT 3      /* of the directory: an older tprun on this machine has another */
+#define LEDGER_LAYOUT 4      /* of the directory: an older tprun on this machine has another */
 #define LEDGER_PATIENCE 30.0 /* seconds for a lock that is held for less than milliseconds */
 #define LEDGER_TICK 50000    /* us between looks whether the patience is at its end */
 #define LEDGER_HOLDER 17     /* bytes of a lock file: who has it */
