@@ -50,10 +50,31 @@ struct script_reader {
     bool commands; /* have begun */
 };
 
+/* "#TPRUN -N 2" and "# tprun: -N 2" were meant to hold options; "# tprun -N 2 ./app" is a comment. */
+static bool is_almost_directive(const char *line)
+{
+    if (*line != '#')
+        return false;
+    line += 1 + strspn(line + 1, " \t");
+    if (strncmp(line, "TPRUN", strlen("TPRUN")) != 0 &&
+        strncmp(line, "tprun:", strlen("tprun:")) != 0)
+        return false;
+    line += strlen("TPRUN");
+    size_t gap = strspn(line, ": \t");
+    return gap && line[gap] == '-';
+}
+
 static int take_line(struct script_reader *reader, const char *line, struct error *err)
 {
     reader->number++;
-    if (strncmp(line, DIRECTIVE, sizeof(DIRECTIVE) - 1) != 0) {
+    bool directive = strncmp(line, DIRECTIVE, sizeof(DIRECTIVE) - 1) == 0;
+    if (!directive && is_almost_directive(line))
+        return error_set(
+            err,
+            "%s, line %d: options stand behind \"#TPRUN:\", written just so; begin the "
+            "line with \"##\" if it is a comment",
+            reader->path, reader->number);
+    if (!directive) {
         line += strspn(line, " \t\r");
         reader->commands |= *line && *line != '#';
         return 0;

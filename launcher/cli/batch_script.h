@@ -9,7 +9,7 @@
  *
  * Lines that begin with "#TPRUN:" hold options as the command line has them, which wins. They stand
  * before the first line that is no comment (as RFC 36 has it); one behind it is refused, since
- * nobody would look at it.
+ * nobody would look at it. So is a comment that was meant to be one, such as "#TPRUN -N 2".
  */
 #ifndef LAUNCHER_CLI_BATCH_SCRIPT_H
 #define LAUNCHER_CLI_BATCH_SCRIPT_H

@@ -59,6 +59,9 @@ static void assert_reading(const char *const *words, size_t nwords, const char *
 #define LATE                                                                                       \
     "options must stand before the first command of the script (a line that begins with "          \
     "\"#TPRUN:\" holds options)"
+#define ALMOST                                                                                     \
+    "options stand behind \"#TPRUN:\", written just so; begin the line with \"##\" if it is a "    \
+    "comment"
 #define NO_INTERPRETER                                                                             \
     " cannot be executed, and its first line names no interpreter (\"#!/bin/sh\"): write one, or " \
     "\"chmod +x\" it"
@@ -74,7 +77,8 @@ static const struct script {
      "[./s]\n./s, line 4: [-N] [2]\n./s, line 6: [--map-by] [a b]"},
     /* none in them */
     {"#!/bin/sh\n#TPRUN:\n#TPRUN:   \ntrue\n", 0755, "[./s]\n./s, line 2: \n./s, line 3: "},
-    {"#!/bin/sh\n#tprun: -N 2\n", 0755, "[./s]"},
+    {"#!/bin/sh\n# tprun -N 2 ./app\n#TPRUN\n#tprun\n# TPRUN: none\n", 0755, "[./s]"},
+    {"#!/bin/sh\n##TPRUN: -N 2\n# #TPRUN: -N 2\n#TPRUNS -N 2\n#TPRUN-s\n#T\n", 0755, "[./s]"},
     {"#!/bin/sh\n: '#TPRUN: -N 2'\n", 0755, "[./s]"},
     {"", 0755, "[./s]"},
     {"", 0644, "[./s]"},
@@ -87,6 +91,11 @@ static const struct script {
     {"#!/bin/sh\ntrue\n#TPRUN: -N 2\n", 0755, "./s, line 3: " LATE},
     {"#!/bin/sh\n#TPRUN: -N 2\n\n x=1\n\n#TPRUN: -n 2\n", 0755, "./s, line 6: " LATE},
     {"true\n#TPRUN: -N 2\n", 0755, "./s, line 2: " LATE},
+    /* meant, and not written so */
+    {"#!/bin/sh\n#TPRUN -N 2\n", 0755, "./s, line 2: " ALMOST},
+    {"#!/bin/sh\n#\n# TPRUN: -N 2\n", 0755, "./s, line 3: " ALMOST},
+    {"#!/bin/sh\n#tprun: -N 2\n", 0755, "./s, line 2: " ALMOST},
+    {"#!/bin/sh\ntrue\n#TPRUN\t--nodes 2\n", 0755, "./s, line 3: " ALMOST},
     /* quotes that do not end are known by their line, too */
     {"#!/bin/sh\n\n#TPRUN: --map-by 'core\n", 0755, "./s, line 3: *"},
     /* who runs it */
