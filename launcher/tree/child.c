@@ -358,6 +358,8 @@ static void child_start_command(struct child *child, const char *login, int end)
     string_list_free(environment);
     if (pid > 0)
         child->pid = pid;
+    else
+        child->stage = STAGE_EXEC; /* no host is to blame */
     child_read_from(child, words[0]);
 done:
     if (err.text)

@@ -37,6 +37,11 @@ node_dir() { "$CLUSTER" dir "$1"; }
     has_line "$stderr" "tprun: 2 of 2 hosts did not start; nothing was run"
 }
 
+@test "a command of --ssh that is not there is no fault of the hosts" {
+    run_tprun -1 -n 2 --hosts 'node[0-1]' --ssh nosuchssh --map-by node true
+    has_line "$stderr" "tprun: node?0-1?: not started: exec: cannot run nosuchssh: *"
+}
+
 @test "a host whose sshd has stopped is given up at the deadline, beside the others' failures" {
     "$CLUSTER" sshd node1 STOP
     SECONDS=0
