@@ -354,3 +354,11 @@ void bootstrap_read_stderr(struct buf *text, enum bootstrap_stage *stage, struct
     if (text->len > WORDS_MAX)
         buf_clear(text);
 }
+
+/* As bash, dash, zsh, csh and fish say it. The dynamic loader names a library, which is something else. */
+bool bootstrap_agent_is_missing(const struct bootstrap *boot, const char *words)
+{
+    return strstr(words, boot->agent) && !strstr(words, "shared libraries") &&
+           (strcasestr(words, "no such file") || strcasestr(words, "not found") ||
+            strcasestr(words, "unknown command"));
+}

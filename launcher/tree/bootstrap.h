@@ -100,4 +100,7 @@ enum bootstrap_stage bootstrap_first_stage(const struct bootstrap *boot);
  * from `text`, stages move *stage, and what is meant for people is appended to `words`. */
 void bootstrap_read_stderr(struct buf *text, enum bootstrap_stage *stage, struct buf *words);
 
+/* Whether `words` are those of a shell that has not found the agent under its path. */
+bool bootstrap_agent_is_missing(const struct bootstrap *boot, const char *words);
+
 #endif

@@ -92,9 +92,11 @@ static char *child_explain(struct child *child, const char *why)
         bootstrap_read_stderr(&child->raw, &child->stage, &child->words);
     }
     bool refused = child->lent && child->noise.len && !child->words.len;
-    if (child->words.len)
+    if (child->words.len) {
         buf_add(&text, buf_bytes(&child->words), child->words.len);
-    else if (refused)
+        if (bootstrap_agent_is_missing(child->owner->boot, buf_text(&text)))
+            buf_add_text(&text, "; install tprun there, or name its tpagent with --agent PATH");
+    } else if (refused)
         buf_add(&text, buf_bytes(&child->noise), child->noise.len);
     else if (child->start_words)
         buf_printf(&text, "%s%s%s", why, child->start_words->len ? "; " : "",

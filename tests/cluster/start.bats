@@ -33,7 +33,7 @@ node_dir() { "$CLUSTER" dir "$1"; }
 
 @test "an agent that is not there is said to be at the stage exec" {
     run_tprun -1 -n 2 --hosts 'node[0-1]' --agent /nosuch/tpagent --map-by node true
-    has_line "$stderr" "tprun: node?0-1?: not started: exec: */nosuch/tpagent*"
+    has_line "$stderr" "tprun: node?0-1?: not started: exec: */nosuch/tpagent*; install tprun there, or name its tpagent with --agent PATH (after *"
     has_line "$stderr" "tprun: 2 of 2 hosts did not start; nothing was run"
 }
 

@@ -482,6 +482,27 @@ static void test_a_bounded_part_of_the_output_is_kept(void **state)
     buf_free(&words);
 }
 
+static void test_a_shell_that_finds_no_agent_is_known_by_its_words(void **state)
+{
+    static const char *const missing[] = {
+        "bash: line 1: /opt/tpagent: No such file or directory", "sh: 1: /opt/tpagent: not found",
+        "zsh:1: no such file or directory: /opt/tpagent", "/opt/tpagent: Command not found.",
+        "fish: Unknown command: /opt/tpagent"};
+    static const char *const others[] = {
+        "", "ssh: Could not resolve hostname n0: Name or service not known",
+        "bash: line 1: /opt/tpagent: Permission denied",
+        "bash: /etc/profile.d/site.sh: No such file or directory",
+        "/opt/tpagent: error while loading shared libraries: libev.so.4: cannot open shared object "
+        "file: No such file or directory"};
+    (void)state;
+    struct bootstrap boot = boot_of("ssh", "ssh", "/opt/tpagent");
+    for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
+        assert_true(bootstrap_agent_is_missing(&boot, missing[i]));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_false(bootstrap_agent_is_missing(&boot, others[i]));
+    bootstrap_clear(&boot);
+}
+
 static void test_stages_have_names_and_a_first_one(void **state)
 {
     static const char *const names[] = {"resolve", "connect", "authenticate",
@@ -606,6 +627,7 @@ int main(void)
         cmocka_unit_test(test_output_in_pieces_of_any_size_is_understood),
         cmocka_unit_test(test_stages_only_go_forward),
         cmocka_unit_test(test_a_bounded_part_of_the_output_is_kept),
+        cmocka_unit_test(test_a_shell_that_finds_no_agent_is_known_by_its_words),
         cmocka_unit_test(test_stages_have_names_and_a_first_one),
         cmocka_unit_test(test_json_brings_everything_back),
         cmocka_unit_test(test_json_brings_infinite_patience_back),
