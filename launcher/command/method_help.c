@@ -10,7 +10,7 @@
 static char *help_of_method(const struct method_program *program, const struct method *method)
 {
     struct buf help = BUF_INIT;
-    buf_printf(&help, "usage: %s %s%s%s\n%s.\n", program->name, method->name,
+    buf_printf(&help, "Usage: %s %s%s%s\n%s.\n", program->name, method->name,
                *method->usage ? " " : "", method->usage, method->about);
     if (method->help)
         buf_printf(&help, "\n%s", method->help);
@@ -34,7 +34,7 @@ char *method_help(const struct method_program *program, const struct method *met
     struct buf help = BUF_INIT;
     if (method)
         return help_of_method(program, method);
-    buf_printf(&help, "usage: %s %s\n%s\n\n", program->name, program->usage, program->about);
+    buf_printf(&help, "Usage: %s %s\n%s\n\n", program->name, program->usage, program->about);
     for (const struct method *each = program->methods; each->name; each++)
         buf_printf(&help, "  %-10s %s\n", each->name, each->about);
     buf_printf(&help, "\n%s\n'%s METHOD --help' says more; %s(1) all.\n", program->closing,

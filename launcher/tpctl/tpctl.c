@@ -22,15 +22,16 @@
 static const struct method_offer current_offers[] = {PARENT, END};
 static const struct method_offer new_offers[] = {END};
 static const struct method_offer list_offers[] = {{TPCTL_ALL, "those that are complete, too"},
-                                                  {TPCTL_FORMAT, "json: the same for programs"},
+                                                  {TPCTL_FORMAT, "json: the same as JSON"},
                                                   INSTANCE,
                                                   PARENT,
                                                   END};
-static const struct method_offer info_offers[] = {{TPCTL_FORMAT, "json: all of it, with each task"},
-                                                  {TPCTL_WHY, "where an option of it was said"},
-                                                  INSTANCE,
-                                                  PARENT,
-                                                  END};
+static const struct method_offer info_offers[] = {
+    {TPCTL_FORMAT, "json: all of it, with each task"},
+    {TPCTL_WHY, "where this option of tprun was given"},
+    INSTANCE,
+    PARENT,
+    END};
 static const struct method_offer wait_offers[] = {
     {TPCTL_FOR, "until this state or event (complete)"},
     {TPCTL_TIMEOUT_AFTER, "give up after so long: 90s, 10m; exit status 124"},
@@ -41,35 +42,36 @@ static const struct method_offer wait_offers[] = {
 static const struct method_offer signal_offers[] = {
     {TPCTL_RANKS, "only to these: 0-3,7"}, INSTANCE, PARENT, END};
 static const struct method_offer terminate_offers[] = {
-    {TPCTL_KILL_GRACE, "seconds until tasks are killed (what tprun was told)"},
-    {TPCTL_NO_WAIT, "return when tasks are told, not when nothing is left"},
+    {TPCTL_KILL_GRACE, "time from SIGTERM to SIGKILL (as tprun was given)"},
+    {TPCTL_NO_WAIT, "return when the tasks have SIGTERM, not at the end"},
     INSTANCE,
     PARENT,
     END};
 static const struct method_offer ps_offers[] = {
-    {TPCTL_FORMAT, "json: the same for programs"}, INSTANCE, PARENT, END};
+    {TPCTL_FORMAT, "json: the same as JSON"}, INSTANCE, PARENT, END};
 static const struct method_offer top_offers[] = {
     {TPCTL_DELAY, "look again after so long (2s)"}, INSTANCE, PARENT, END};
 static const struct method_offer reap_offers[] = {
     {TPCTL_ALL, "every complete program"},
-    {TPCTL_OLDER, "with --all: that ended so long ago: 7d"},
-    {TPCTL_ARCHIVE, "write what is removed into a tar archive before"},
+    {TPCTL_OLDER, "with --all: only those that ended so long ago: 7d"},
+    {TPCTL_ARCHIVE, "write what is removed into a new archive first"},
     INSTANCE,
     PARENT,
     END};
 
-static const struct method_offer logs_offers[] = {{TPCTL_FOLLOW, "until the program is complete"},
-                                                  {TPCTL_RANKS, "of these ranks: 0,4-7"},
-                                                  {TPCTL_STDOUT, "of their stdout"},
-                                                  {TPCTL_STDERR, "of their stderr"},
-                                                  {TPCTL_LABEL, "\"RANK: \" before each line"},
-                                                  INSTANCE,
-                                                  PARENT,
-                                                  END};
+static const struct method_offer logs_offers[] = {
+    {TPCTL_FOLLOW, "go on until the program is complete"},
+    {TPCTL_RANKS, "output of these ranks alone: 0,4-7"},
+    {TPCTL_STDOUT, "stdout alone"},
+    {TPCTL_STDERR, "stderr alone"},
+    {TPCTL_LABEL, "\"RANK: \" before each line"},
+    INSTANCE,
+    PARENT,
+    END};
 
 static const struct method_offer attach_offers[] = {
-    {TPCTL_INPUT, "stdin goes to these ranks: 0-3, all or none (none)"},
-    {TPCTL_EOF, "with --input: so does its end"},
+    {TPCTL_INPUT, "send stdin to these ranks: 0-3, all or none (none)"},
+    {TPCTL_EOF, "with --input: send the end of stdin, too"},
     {TPCTL_LABEL, "\"RANK: \" before each line"},
     INSTANCE,
     PARENT,
@@ -79,35 +81,36 @@ static const struct method tpctl_methods[] = {
     {"list", "[OPTION...]", "Programs that are not complete; all with -a", NULL, 0, 0, list_offers,
      tpctl_list},
     {"new", "[OPTION OF TPRUN...]", "Make an empty program, and print its id",
-     "Its options are kept for what it is given to run later ('tprun --help' lists them). It "
-     "holds\n"
-     "nothing, and no process of it lives, until then or until it is terminated.\n",
+     "Its options are kept for the tasks that it gets later ('tprun --help' lists\n"
+     "them). Until then it holds nothing, and no process of it lives.\n",
      0, METHOD_ALL, new_offers, tpctl_new},
     {"info", "[OPTION...] ID", "What is known of a program and its tasks", NULL, 1, 1, info_offers,
      tpctl_info},
-    {"wait", "[OPTION...] ID...", "Wait for a state or an event",
+    {"wait", "[OPTION...] ID...", "Wait until programs are complete, or for a state or an event",
      "States: empty, pending, starting, running, complete. tprun-events(7) has the events.\n", 1,
      METHOD_ANY, wait_offers, tpctl_wait},
     {"ps", "[OPTION...] ID", "Tasks of a program that runs, and what they use now", NULL, 1, 1,
      ps_offers, tpctl_ps},
-    {"top", "[OPTION...] [ID]", "The same, again and again, until q is typed",
-     "Without ID: of all programs that run.\n", 0, 1, top_offers, tpctl_top},
+    {"top", "[OPTION...] [ID]", "The table of ps, again and again, until q is typed",
+     "Without ID it shows all programs that run.\n", 0, 1, top_offers, tpctl_top},
     {"signal", "[OPTION...] ID SIGNAL", "Send a signal to the tasks of a program",
      "By name (TERM, SIGUSR1) or number, to the process group of each task.\n", 2, 2, signal_offers,
      tpctl_signal},
     {"terminate", "[OPTION...] ID...", "End programs, and wait until nothing is left", NULL, 1,
      METHOD_ANY, terminate_offers, tpctl_terminate},
-    {"attach", "[OPTION...] ID", "Output of a program to its end; input and signals to it",
-     "Ctrl-C is a signal, twice within a second the end; Ctrl-C Ctrl-Z leaves the program to\n"
-     "itself. The exit status is the program's.\n",
+    {"attach", "[OPTION...] ID",
+     "Show the output of a program to its end; send it input and signals",
+     "Ctrl-C sends SIGINT. Ctrl-C twice within a second ends the program, and\n"
+     "Ctrl-C Ctrl-Z leaves it to itself. The exit status is the program's.\n",
      1, 1, attach_offers, tpctl_attach},
-    {"logs", "[OPTION...] ID", "What was saved of a program's output",
-     "Without --ranks, --stdout and --stderr also what tprun said of it.\n", 1, 1, logs_offers,
+    {"logs", "[OPTION...] ID", "Show what was saved of the output of a program",
+     "Without --ranks, --stdout and --stderr also the messages of tprun.\n", 1, 1, logs_offers,
      tpctl_logs},
     {"reap", "[OPTION...] (ID... | --all)", "Remove what is kept of complete programs", NULL, 0,
      METHOD_ANY, reap_offers, tpctl_reap},
-    {"current", "[OPTION...]", "The program that the caller is a task of",
-     "Exit status 3, and nothing printed, outside one.\n", 0, 0, current_offers, tpctl_current},
+    {"current", "[OPTION...]", "Print the id of the program that the caller is a task of",
+     "Outside of a program it prints nothing and exits with 3.\n", 0, 0, current_offers,
+     tpctl_current},
     {0},
 };
 
@@ -118,7 +121,7 @@ static const struct method_program tpctl = {
     .noptions = TPCTL_NOPTIONS,
     .help = TPCTL_HELP,
     .usage = "METHOD [OPTION...] [ID...]",
-    .about = "Programs of tprun: look at them, wait for them, have them end.",
+    .about = "Look at programs of tprun, wait for them, send them input or signals, end them.",
     .closing = "An ID is a number as list prints it, or @ for the caller's own program.",
     .version = options_version,
 };

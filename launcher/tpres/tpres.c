@@ -16,25 +16,24 @@ static const struct method_offer make_offers[] = {
     {TPRES_HOSTFILE, "nodes, a line each; slots=N is a number of cores"},
     {TPRES_FROM, "of a batch job: slurm, pbs, lsf, flux, ... or auto"},
     {TPRES_CORES, "of each node: the first N, or just these"},
-    {TPRES_GPUS, "likewise"},
+    {TPRES_GPUS, "the same for GPUs"},
     {TPRES_PROPERTY, "of all nodes, or of these ranks; may come again"},
     {TPRES_TOPOLOGY, "[HOSTLIST=]hwloc description, or @FILE.xml"},
     END};
 static const struct method_offer show_offers[] = {
     {TPRES_DRAW, "sockets, NUMA domains and what they hold, too"},
-    {TPRES_FORMAT, "json: the same for programs"},
+    {TPRES_FORMAT, "json: the same as JSON"},
     END};
-static const struct method_offer check_offers[] = {{TPRES_FORMAT, "json: the same for programs"},
-                                                   END};
+static const struct method_offer check_offers[] = {{TPRES_FORMAT, "json: the same as JSON"}, END};
 static const struct method_offer select_offers[] = {
     {TPRES_RANKS, "nodes of these ranks"},
     {TPRES_HOSTS, "nodes of these names"},
     {TPRES_REQUIRES, "nodes that match: 'ssd and not host:n[0-3]', or JSON"},
-    {TPRES_EXCLUDE, "nodes of other names"},
-    {TPRES_COUNT, "of what is left, the first N nodes"},
+    {TPRES_EXCLUDE, "leave out nodes of these names"},
+    {TPRES_COUNT, "the first N nodes of those that are left"},
     {TPRES_CORES, "of each node: the first N it has, or just these"},
-    {TPRES_GPUS, "likewise; --gpus 0 leaves all out"},
-    {TPRES_NO_TOPOLOGY, "without the key scheduling"},
+    {TPRES_GPUS, "the same for GPUs; --gpus 0 leaves all out"},
+    {TPRES_NO_TOPOLOGY, "leave out the topology (key scheduling)"},
     END};
 static const struct method_offer rerank_offers[] = {
     {TPRES_HOSTS, "nodes in this order, all others behind them"}, END};
@@ -54,25 +53,25 @@ static const struct method tpres_methods[] = {
     {"make", "--hosts HOSTLIST --cores N [OPTION...]", "R of hosts", NULL, 0, 0, make_offers,
      tpres_make},
     {"show", "[OPTION...] [FILE]", "R as a table", NULL, 0, 1, show_offers, tpres_show},
-    {"check", "[OPTION...] [FILE]", "Whether R is right, and how much it is", NULL, 0, 1,
+    {"check", "[OPTION...] [FILE]", "Say whether R is right, and how much it has", NULL, 0, 1,
      check_offers, tpres_check},
     {"select", "[OPTION...] [FILE]", "R of some of the nodes of R",
      "Ranks stay. Several conditions have to hold together.\n", 0, 1, select_offers, tpres_select},
-    {"append", "FILE FILE...", "R of all of them",
-     "Hosts are told apart by their names; what two of them hold is refused.\n"
-     "Ranks of the first stay; those of another stay where all are free, else they\n"
-     "come behind.\n",
+    {"append", "FILE FILE...", "R of all nodes of several R",
+     "Hosts are told apart by their names. A core or GPU that two of them have is\n"
+     "refused. Ranks of the first stay. Those of another stay if all are free; else\n"
+     "they follow the last one.\n",
      1, ANY, no_offers, tpres_append},
-    {"subtract", "FILE FILE...", "The first R less what the others hold",
-     "By host names. Ranks stay; nodes without cores are left out.\n", 1, ANY, no_offers,
-     tpres_subtract},
-    {"intersect", "FILE FILE...", "What all of them hold",
-     "By host names. Ranks and properties are the first one's.\n", 1, ANY, no_offers,
-     tpres_intersect},
+    {"subtract", "FILE FILE...", "The first R without the cores and GPUs of the others",
+     "Hosts are told apart by their names. Ranks stay. Nodes without cores are left\nout.\n", 1,
+     ANY, no_offers, tpres_subtract},
+    {"intersect", "FILE FILE...", "R of the cores and GPUs that all of them have",
+     "Hosts are told apart by their names. Ranks and properties are those of the\nfirst.\n", 1, ANY,
+     no_offers, tpres_intersect},
     {"rerank", "[OPTION...] [FILE]", "R with ranks from 0, in order", NULL, 0, 1, rerank_offers,
      tpres_rerank},
-    {"alloc", "[OPTION...] SHAPE", "R allocated for a shape (tprun-shape(7))",
-     "Nothing is claimed. Exit status 1 when it does not fit now, 3 when never.\n", 1, 1,
+    {"alloc", "[OPTION...] SHAPE", "R that a shape gets out of R (tprun-shape(7))",
+     "Nothing is claimed. Exit status 1: it does not fit now; 3: it never can.\n", 1, 1,
      alloc_offers, tpres_alloc},
     {"idset", "[--to FORM] [TEXT]", "Set of numbers: 0-3,7 (RFC 22)",
      "Forms: list (a number a line), count.\n", 0, 1, text_offers, tpres_idset},
@@ -93,7 +92,7 @@ static const struct method_program tpres = {
     .noptions = TPRES_NOPTIONS,
     .help = TPRES_HELP,
     .usage = "METHOD [OPTION...] [FILE...]",
-    .about = "Resource sets (tprun-R(5)): find, make, look at, cut and join them.",
+    .about = "Resource sets, R for short (tprun-R(5)): find, make, look at, cut and join them.",
     .closing = "A FILE of - is stdin, which is also read where a FILE is left out.",
     .version = options_version,
 };

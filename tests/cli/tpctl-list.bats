@@ -198,7 +198,7 @@ $file/3"
     run -2 --separate-stderr tpctl --status list
     equal "${stderr_lines[0]}" "tpctl: unknown option \"--status\" of list"
     run -0 tpctl -a list --help
-    [[ ${lines[0]} = "usage: tpctl list "* ]]
+    [[ ${lines[0]} = "Usage: tpctl list "* ]]
 }
 
 @test "current knows a task's program by its cgroup where the environment says nothing" {

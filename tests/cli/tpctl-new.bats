@@ -208,7 +208,7 @@ remove_all() {
     [[ $stderr = *nosuch.json* ]]
     run -2 tpctl --instance x new
     run -0 tpctl new --help
-    [[ ${lines[0]} = "usage: tpctl new "* ]]
+    [[ ${lines[0]} = "Usage: tpctl new "* ]]
     equal "$(states -a)" ""
     : >file
     XDG_STATE_HOME=$PWD/file run -1 --separate-stderr tpctl new

@@ -45,7 +45,7 @@ refused() {
     for method in $(sed -n 's/^  \([a-z]*\) .*/\1/p' <<<"$output"); do
         tpres "$method" --help >help
         [ "$(wc -L <help)" -le 80 ]
-        grep -q "^usage: tpres $method" help
+        grep -q "^Usage: tpres $method" help
         grep -q "^\.It Cm .*\b$method\b\|^\.It Cm $method" "$ROOT/man/tpres.1"
     done
     run -0 --separate-stderr tpres --version
