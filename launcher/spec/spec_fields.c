@@ -606,15 +606,22 @@ json_t *spec_to_json(const struct spec *spec)
     return object;
 }
 
+/* Before any other key: in another version they may mean something else. */
+static int check_version(const json_t *value, struct error *err)
+{
+    const json_t *version = json_object_get(value, "version");
+    if (!json_is_object(value) ||
+        (json_is_integer(version) && json_integer_value(version) == SPEC_VERSION))
+        return 0;
+    return error_set(err, "version: must be %d", SPEC_VERSION);
+}
+
 /* What no single key can know. */
 static int spec_check(const struct spec *spec, const json_t *value, struct error *err)
 {
     int named = !!spec->resources + !!spec->hosts + !!spec->hostfile;
-    const json_t *version = json_object_get(value, "version");
-    if (!json_is_integer(version) || json_integer_value(version) != SPEC_VERSION)
-        return error_set(err, "version: must be %d", SPEC_VERSION);
     if (!spec->nparts)
-        return error_set(err, "parts: there is none, and so no program to run");
+        return error_set(err, "missing key parts: expected an array of at least one part");
     if (spec->initial_program && spec->nparts > 1)
         return error_set(err, "initial_program: parts must be one, which says what it runs on");
     for (size_t i = 0; i < spec->nparts && !spec->dry_run; i++)
@@ -636,7 +643,9 @@ static int spec_check(const struct spec *spec, const json_t *value, struct error
 struct spec *spec_from_json(const json_t *value, struct error *err)
 {
     struct spec *spec = spec_new();
-    int rc = fields_from_json(spec, spec_fields, value, "version", err);
+    int rc = check_version(value, err);
+    if (rc == 0)
+        rc = fields_from_json(spec, spec_fields, value, "version", err);
     /* One time for both ends of a run where the second is not given, in whatever order the keys stand. */
     if (json_object_get(value, "kill_grace") && !json_object_get(value, "stop_grace"))
         spec->stop_grace = spec->kill_grace;
