@@ -158,9 +158,9 @@ static int check_operands(const struct method_call *call, struct error *err)
     const struct method *method = call->method;
     if (call->nwords > method->most)
         return error_usage(
-            err, "unexpected operand %s (expected %s %s %s)",
+            err, "unexpected operand %s (expected %s %s%s%s)",
             excerpt(call->words[method->most], strlen(call->words[method->most])).text,
-            call->program->name, method->name, method->usage);
+            call->program->name, method->name, *method->usage ? " " : "", method->usage);
     if (call->nwords < method->least)
         return error_usage(err, "missing operand (expected %s %s %s)", call->program->name,
                            method->name, method->usage);

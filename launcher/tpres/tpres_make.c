@@ -231,15 +231,31 @@ static int tpres_make_add_all(struct making *making, const struct node_list *nam
 
 /* ---- properties ---- */
 
+/* NULL with a sentence. Caller frees. */
+static struct idset *property_ranks(const struct rset *R, const char *text, struct error *err)
+{
+    struct idset *all = rset_ranks(R), *ranks = idset_decode(text, err);
+    struct idset *missing = ranks ? idset_subtract(ranks, all) : idset_new();
+    if (!idset_empty(missing)) {
+        char *range = idset_encode(all);
+        error_set(err, "there is no rank %u (expected some of %s)", idset_first(missing),
+                  excerpt(range, strlen(range)).text);
+        free(range);
+        idset_free(ranks);
+        ranks = NULL;
+    }
+    idset_free(missing);
+    idset_free(all);
+    return ranks;
+}
+
 /* NAME[:RANKS]. A property that comes again is one of all these ranks. */
 static int add_property(struct rset *R, const char *text, struct error *err)
 {
     size_t len = strcspn(text, ":");
     char *name = mem_copy_text_n(text, len);
-    struct idset *ranks = text[len] ? idset_decode(text + len + 1, err) : idset_new();
+    struct idset *ranks = text[len] ? property_ranks(R, text + len + 1, err) : rset_ranks(R);
     int rc = ranks ? 0 : error_usage(err, "--property %s: %s", name, error_text(err));
-    for (size_t i = 0; !text[len] && i < R->nnodes; i++)
-        idset_add(ranks, R->nodes[i].rank);
     if (ranks) {
         const char *old = json_string_value(json_object_get(R->properties, name));
         struct idset *before = old ? idset_decode(old, NULL) : NULL;

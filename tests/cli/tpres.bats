@@ -85,6 +85,8 @@ missing hosts|make --topology 'core:2 pu:1'
 --hostfile FILE|make --hosts node0:2 --cores 1
 twice|make --topology 'a=core:2 pu:1' --topology 'b,a=core:2 pu:1'
 --property|make --hosts a --cores 1 --property x:y
+--property x: there is no rank 2 (expected some of "0-1")|make --hosts a,b --cores 1 --property x:0-7
+(expected tpres discover)|discover x
 --to|idset --to raw 3
 list|idset --to raw 3
 twice|subtract - - <four.json
@@ -115,7 +117,6 @@ another writer|append four.json fluxion.json
 another writer|rerank fluxion.json
 n9|rerank --hosts n9 four.json
 illegal|make --hosts a --cores 1 --property 'a!b'
-not in execution.R_lite|make --hosts a --cores 1 --property a:7
 across.json|check across.json
 stdin|idset - < <(printf '3\0')
 3-1|idset 3-1
