@@ -15,6 +15,7 @@
 #include "launcher/ledger/instance_directory.h"
 #include "launcher/ledger/instance_lock.h"
 #include "launcher/ledger/ledger_entry.h"
+#include "launcher/source/batch_system.h"
 #include "launcher/source/nodes_from_options.h"
 #include "launcher/spec/spec_build.h"
 #include "launcher/spec/spec_file.h"
@@ -237,6 +238,12 @@ const struct rset *resources_on(const struct resources *resources)
 const char *resources_limits_source(const struct resources *resources)
 {
     return resources->limits_source;
+}
+
+bool resources_are_this_machine(const struct resources *resources)
+{
+    const struct batch_system *from = host_nodes(resources->hosts)->from;
+    return from && !batch_system_variable(from);
 }
 
 const struct idset *resources_free_of_R(const struct resources *resources, uint32_t host)

@@ -90,6 +90,8 @@ size_t resources_held_gpus(const struct resources *resources);
 const struct rset *resources_on(const struct resources *resources);
 /* What set the nodes' limits, for messages; NULL: a host file. */
 const char *resources_limits_source(const struct resources *resources);
+/* Neither an option nor a batch job named nodes. */
+bool resources_are_this_machine(const struct resources *resources);
 /* What R gives of a host less what others hold, borrowed; NULL: R does not say. */
 const struct idset *resources_free_of_R(const struct resources *resources, uint32_t host);
 

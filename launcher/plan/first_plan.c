@@ -60,6 +60,8 @@ static void explain_refusal(const struct first_plan *first, struct error *err)
     if (resources_gpus_are_hidden(first->resources))
         buf_add_text(&text, "; GPUs of this machine that tprun's own environment hides "
                             "(CUDA_VISIBLE_DEVICES and the like) were left out");
+    if (first->spec->nnodes > 1 && resources_are_this_machine(first->resources))
+        buf_add_text(&text, "; name nodes with --hosts or --hostfile, or start it in a batch job");
     error_set(err, "%s", buf_text(&text));
     buf_free(&text);
 }
@@ -89,9 +91,9 @@ static int check_any(const struct first_plan *first, const struct candidates *ca
                          "--oversubscribe runs one there",
                          nodes->source);
     return error_set(err,
-                     "every core is held by other running programs (%zu of them) or by those "
-                     "that wait; wait for them to end, or share with --overlap",
-                     held_cores);
+                     "every core is held by other running programs (%zu core%s) or by those that "
+                     "wait; wait for them to end, or share with --overlap",
+                     held_cores, held_cores == 1 ? "" : "s");
 }
 
 /* As the spec has them. Caller frees. */

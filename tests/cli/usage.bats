@@ -58,6 +58,14 @@ program|-n 2
 END
 }
 
+@test "more nodes than this machine is refused with how to name them" {
+    refused 1 <<'END'
+-N 2: there is only 1 node to choose from; name nodes with --hosts or --hostfile|-N 2 true
+END
+    run --separate-stderr tprun -N 2 --hosts "$(uname -n)" true
+    equal "$stderr" "tprun: -N 2: there is only 1 node to choose from"
+}
+
 @test "a single-dash long option is refused with the spelling that works" {
     run --separate-stderr tprun -hosts a true
     [ "$status" = 2 ]

@@ -124,11 +124,11 @@ static void test_what_is_held_is_a_reason_to_wait_and_what_is_too_large_is_not(v
         bool is_known;
     } cases[] = {
         {"{'parts':[{'argv':['./mine'],'ntasks':6}]}", 2,
-         "every core is held by other running programs (8 of them)", "n0:0-3 n1:0-1", true},
+         "every core is held by other running programs (8 cores)", "n0:0-3 n1:0-1", true},
         {"{'parts':[{'argv':['./mine'],'ntasks':9}]}", 2,
-         "every core is held by other running programs (8 of them)", NULL, true},
+         "every core is held by other running programs (8 cores)", NULL, true},
         {"{'parts':[{'argv':['./mine'],'ntasks':6}]}", 1,
-         "every core is held by other running programs (8 of them)", NULL, false},
+         "every core is held by other running programs (8 cores)", NULL, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
