@@ -146,7 +146,9 @@ int allocated_check_slots(const struct layout_part *part, struct error *err)
 {
     if (!part->nslots || part->ntasks <= part->nslots)
         return 0;
-    return error_usage(err, "-n %u: the shape gave %u slot%s, and there is one task a slot at most",
+    return error_usage(err,
+                       "-n %u: --shape gives %u slot%s, and each takes one task; ask for fewer "
+                       "tasks, or for more slots",
                        part->ntasks, part->nslots, part->nslots == 1 ? "" : "s");
 }
 

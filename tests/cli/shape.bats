@@ -86,7 +86,7 @@ write_own_R() {
     equal "$(planned --topology "$TWO" -n 1 --shape 'slot=3/core=2')" "n0:0-1"
     equal "$(granted)" '[["0","0-5",null]]'
     run -2 tprun --dry-run --topology "$TWO" -n 4 --shape 'slot=3/core=2'
-    equal "$output" "tprun: -n 4: the shape gave 3 slots, and there is one task a slot at most"
+    equal "$output" "tprun: -n 4: --shape gives 3 slots, and each takes one task; ask for fewer tasks, or for more slots"
 }
 
 @test "a range takes as many slots as there is room for" {

@@ -227,7 +227,8 @@ static void test_what_does_not_go_with_slots_is_said(void **state)
         {BIG,
          "0:0 0:1",
          {.ntasks = 3},
-         "-n 3: the shape gave 2 slots, and there is one task a slot at most"},
+         "-n 3: --shape gives 2 slots, and each takes one task; ask for fewer tasks, or for more "
+         "slots"},
         {BIG,
          "0:0 0:",
          {0},
