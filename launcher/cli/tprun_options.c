@@ -3,7 +3,9 @@
 #include "launcher/cli/tprun_options.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,7 +198,9 @@ static int options_check_detach(const struct spec *spec, struct error *err)
     if (spec_saves(spec) && spec->dry_run)
         return error_set(err, "%s: --dry-run starts nothing that could go on", option);
     if (spec_saves(spec) && spec->pty)
-        return error_set(err, "%s: --pty needs a terminal that stays: leave it out", option);
+        return error_set(
+            err, "%s and --pty: the program goes on without a terminal; leave one of them out",
+            option);
     if (spec_saves(spec) && spec->resources && strcmp(spec->resources, "-") == 0)
         return error_set(err, "%s: -R - reads the standard input, which stays here: name a file",
                          option);
@@ -272,8 +276,12 @@ static int options_with_spec(const struct options_layer *typed, struct option_ta
         if (!(part->options[i].option->flags & OPTION_WHOLE))
             return error_set(err, "--spec %s has the options of its parts: leave out %s", file,
                              part->options[i].spelling);
-    json_t *value = strcmp(file, "-") == 0 ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &where)
-                                           : json_load_file(file, JSON_REJECT_DUPLICATES, &where);
+    FILE *in = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
+    if (!in)
+        return error_set(err, "--spec: cannot open %s: %s", file, strerror(errno));
+    json_t *value = json_loadf(in, JSON_REJECT_DUPLICATES, &where);
+    if (in != stdin)
+        fclose(in);
     if (!value && where.line < 1)
         return error_set(err, "--spec: %s", where.text);
     if (!value)
@@ -326,7 +334,7 @@ static int refuse_empty_words(const struct command *command, const char *spec_fi
 {
     const struct command_part *first = &command->parts[0];
     if (first->nwords)
-        return error_set(err, "%s: an empty program has options and no program to run yet",
+        return error_set(err, "%s: an empty program has options alone, and runs nothing yet",
                          excerpt(first->words[0], strlen(first->words[0])).text);
     if (command->nparts > 1)
         return error_set(err, "\":\": an empty program has no parts");
@@ -344,6 +352,9 @@ static int options_fill(const struct options_layer *typed, const struct options_
     for (size_t i = 0; i < first->noptions; i++)
         if (first->options[i].option->apply == option_set_spec_file)
             target.file = first->options[i].value;
+    if (kind == WORDS_BATCH && target.file)
+        return error_set(err, "--spec: tpbatch runs a script; \"tprun --spec %s\" runs a spec",
+                         target.file);
     if (kind == WORDS_EMPTY && refuse_empty_words(&typed->command, target.file, err) < 0)
         return -1;
     int rc = target.file ? options_with_spec(typed, &target, err)
@@ -360,8 +371,9 @@ static char **options_read_script(struct command *typed, struct options_before *
 {
     struct command_part *part = &typed->parts[0];
     if (typed->nparts > 1) {
-        error_set(err,
-                  "\":\": an instance has one initial program, which may start any number of them");
+        error_set(
+            err,
+            "\":\": an instance has one initial program, which may start any number of programs");
         return NULL;
     }
     char **words = batch_script_words(part->words, part->nwords, &before->defaults, err);
@@ -478,12 +490,11 @@ int options_parse_empty(char *const words[], struct spec *spec, struct error *er
                            is_stdin(spec->resources) ? "-R" : "--on");
     if (action == OPTIONS_RUN && !spec->dry_run)
         return 0;
-    return error_usage(err,
-                       "an empty program is made: nothing is shown, checked or printed of it "
-                       "(leave out %s)",
-                       spec->dry_run                  ? "--dry-run"
-                       : action == OPTIONS_PRINT_SPEC ? "--print-spec"
-                       : action == OPTIONS_CHECK      ? "--check"
-                       : action == OPTIONS_VERSION    ? "--version"
-                                                      : "--help");
+    return error_usage(
+        err, "%s: tpctl new makes an empty program, and shows nothing of it; leave this out",
+        spec->dry_run                  ? "--dry-run"
+        : action == OPTIONS_PRINT_SPEC ? "--print-spec"
+        : action == OPTIONS_CHECK      ? "--check"
+        : action == OPTIONS_VERSION    ? "--version"
+                                       : "--help");
 }

@@ -178,7 +178,7 @@ int tpctl_reap(struct method_call *call, struct error *err)
     if (age && duration_decode(age, &older, err) < 0)
         return error_prefix(err, "--older"), err->kind = ERROR_USAGE, -1;
     if (all == (call->nwords > 0) || (age && !all))
-        return error_usage(err, "expected ids, or --all, which --older may stand with");
+        return error_usage(err, "write ids of programs, or --all; --older needs --all");
     struct program_search *search = tpctl_search(call, err);
     if (!search)
         return -1;

@@ -45,8 +45,8 @@ struct saved_reader *tpctl_view_reader(const struct found_program *program, bool
         return NULL;
     }
     error_set(err,
-              "the output of program %s was not saved: --detach and --on-disconnect=continue do "
-              "that",
+              "the output of program %s was not saved; it is with --detach or "
+              "--on-disconnect=continue",
               found_program_id(program));
     return NULL;
 }

@@ -104,6 +104,11 @@ typed"
     [ -n "$output" ]
 }
 
+@test "a spec is for tprun: tpbatch refuses one" {
+    run_tpbatch -2 --spec run.json
+    equal "${stderr_lines[0]}" 'tprun: --spec: tpbatch runs a script; "tprun --spec run.json" runs a spec'
+}
+
 @test "--help and --print-spec of tpbatch" {
     script s -n 1 <<<true
     run_tpbatch -0 --help

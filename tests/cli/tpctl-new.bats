@@ -196,11 +196,11 @@ remove_all() {
         run --separate-stderr tpctl new "${@:3}"
         [ "$status" = "$1" ] && equal "${stderr_lines[0]}" "tpctl: $2" && equal "$output" ""
     }
-    refuse 2 '"./app": an empty program has options and no program to run yet' -n 2 ./app
+    refuse 2 '"./app": an empty program has options alone, and runs nothing yet' -n 2 ./app
     refuse 2 '":": an empty program has no parts' :
     refuse 2 "--spec x.json says what to run: an empty program runs nothing yet" --spec x.json
-    refuse 2 "an empty program is made: nothing is shown, checked or printed of it (leave out --dry-run)" --dry-run
-    refuse 2 "an empty program is made: nothing is shown, checked or printed of it (leave out --print-spec)" --print-spec
+    refuse 2 "--dry-run: tpctl new makes an empty program, and shows nothing of it; leave this out" --dry-run
+    refuse 2 "--print-spec: tpctl new makes an empty program, and shows nothing of it; leave this out" --print-spec
     refuse 2 "-R - reads the standard input, which is not here later: name a file" -R -
     run -2 tpctl new --nosuch
     run -2 tpctl new -n 0

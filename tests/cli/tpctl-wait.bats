@@ -76,7 +76,7 @@ until_there() { wait_for 5 eval "[ \"\$(tpctl list --format=json | jq '.programs
     kill "$job"
     run finish
     run -2 --separate-stderr tpctl reap
-    equal "${stderr_lines[0]}" "tpctl: expected ids, or --all, which --older may stand with"
+    equal "${stderr_lines[0]}" "tpctl: write ids of programs, or --all; --older needs --all"
     # numbers are not used again
     tprun true
     equal "$(ids)" '3 4'

@@ -503,7 +503,7 @@ static const struct {
      "--bootstrap: unknown value \"rsh host\" (expected auto, local, ssh, slurm, pals, pbs, "
      "flux, lsf, sge or kubernetes, or a command template such as \"lxc exec {host} -- {agent}\")"},
     {WORDS("--spec", "/does/not/exist"),
-     "--spec: unable to open /does/not/exist: No such file or directory"},
+     "--spec: cannot open /does/not/exist: No such file or directory"},
     {WORDS("--spec", "f", "a"), "--spec f says what to run: leave out a"},
     {WORDS("--spec", "f", "-n", "3"), "--spec f has the options of its parts: leave out -n"},
 };
