@@ -273,7 +273,7 @@ const struct option *option_nearest(const char *name, size_t len)
             (!begun || own < strlen(begun->name)))
             begun = option;
         size_t distance = edit_distance_distance(name, len, option->name, own);
-        if (distance < least || (distance == least && !nearest)) {
+        if (distance < least) {
             nearest = option;
             least = distance;
         }

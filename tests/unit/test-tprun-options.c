@@ -395,6 +395,7 @@ static const struct {
     {WORDS("--oversubcribe", "a"), "unknown option --oversubcribe: the nearest is --oversubscribe"},
     {WORDS("--time-limt=3", "a"), "unknown option --time-limt: the nearest is --time-limit"},
     {WORDS("--quux", "a"), "unknown option --quux"},
+    {WORDS("--foo", "a"), "unknown option --foo"},
     {WORDS("-lz", "a"), "-lz: unknown option -z"},
     {WORDS("-hostz", "a"), "unknown option -hostz: the nearest is --hosts"},
     {WORDS("--label-io=yes", "a"), "--label-io takes no value: write it without =yes"},
