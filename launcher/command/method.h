@@ -58,12 +58,17 @@ struct method_option {
     const char *argument; /* NULL: takes none */
 };
 
+struct method_hint {           /* what another program calls a method */
+    const char *word, *method; /* NULL: the end of the list */
+};
+
 struct method_program {
     const char *name;
     const struct method *methods;
     const struct method_option *options; /* [noptions], by number */
     int noptions;
     int help;                            /* the number of --help */
+    const struct method_hint *hints;     /* for who writes the word of another program; or NULL */
     const char *usage, *about, *closing; /* of --help */
     char *(*version)(void);              /* text for --version, which is freed */
 };

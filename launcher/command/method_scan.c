@@ -146,6 +146,10 @@ static int find_method(const char *word, struct method_call *call, struct error 
         names[n++] = method->name;
     }
     names[n] = NULL;
+    for (const struct method_hint *hint = call->program->hints; hint && hint->word; hint++)
+        if (strcmp(hint->word, word) == 0)
+            return error_usage(err, "unknown method %s: write %s", excerpt(word, strlen(word)).text,
+                               hint->method);
     const char *near = edit_distance_word(names, word, strlen(word));
     if (near)
         return error_usage(err, "unknown method %s: the nearest is %s",

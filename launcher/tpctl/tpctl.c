@@ -114,12 +114,31 @@ static const struct method tpctl_methods[] = {
     {0},
 };
 
+/* What Flux, Slurm, docker and the shell call them. */
+static const struct method_hint tpctl_hints[] = {{"ls", "list"},
+                                                 {"jobs", "list"},
+                                                 {"queue", "list"},
+                                                 {"status", "info"},
+                                                 {"show", "info"},
+                                                 {"stat", "ps"},
+                                                 {"kill", "terminate, or signal"},
+                                                 {"cancel", "terminate"},
+                                                 {"stop", "terminate"},
+                                                 {"end", "terminate"},
+                                                 {"output", "logs"},
+                                                 {"log", "logs"},
+                                                 {"rm", "reap"},
+                                                 {"remove", "reap"},
+                                                 {"purge", "reap"},
+                                                 {NULL, NULL}};
+
 static const struct method_program tpctl = {
     .name = "tpctl",
     .methods = tpctl_methods,
     .options = tpctl_options,
     .noptions = TPCTL_NOPTIONS,
     .help = TPCTL_HELP,
+    .hints = tpctl_hints,
     .usage = "METHOD [OPTION...] [ID...]",
     .about = "Look at programs of tprun, wait for them, send them input or signals, end them.",
     .closing = "An ID is a number as list prints it, or @ for the caller's own program.",

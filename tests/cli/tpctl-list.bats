@@ -232,6 +232,8 @@ $file/3"
     equal "${stderr_lines[0]}" "tpctl: missing method"
     run -2 --separate-stderr tpctl lst
     equal "${stderr_lines[0]}" "tpctl: unknown method \"lst\": the nearest is list"
+    run -2 --separate-stderr tpctl cancel 1
+    equal "${stderr_lines[0]}" "tpctl: unknown method \"cancel\": write terminate"
     run -2 --separate-stderr tpctl info
     equal "${stderr_lines[0]}" "tpctl: missing operand (expected tpctl info [OPTION...] ID)"
     run -2 --separate-stderr tpctl list --format xml
