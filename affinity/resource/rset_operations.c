@@ -336,11 +336,11 @@ static int check_apart(const struct joint *joint, struct error *err)
         return 0;
     char *cores = idset_encode(common.cores), *gpus = idset_encode(common.gpus);
     if (*cores)
-        error_set(err, "%s: core%s %s %s in both; subtract one from the other before", host,
+        error_set(err, "%s: core%s %s %s in both; subtract one from the other first", host,
                   idset_count(common.cores) == 1 ? "" : "s", cores,
                   idset_count(common.cores) == 1 ? "is" : "are");
     else
-        error_set(err, "%s: gpu%s %s %s in both; subtract one from the other before", host,
+        error_set(err, "%s: gpu%s %s %s in both; subtract one from the other first", host,
                   idset_count(common.gpus) == 1 ? "" : "s", gpus,
                   idset_count(common.gpus) == 1 ? "is" : "are");
     free(cores);
