@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "affinity/sets/hostlist.h"
 #include "base/clock.h"
@@ -474,15 +475,33 @@ static void on_group_mapped(void *owner, const json_t *table)
     program->ops->mapped(program->owner, table);
 }
 
+/* A node does not have a program that this machine has: how it gets there. NULL: it is not that.
+ * Caller frees. */
+static char *advise_to_stage(const struct spec *spec, const char *text)
+{
+    char *advice = NULL;
+    for (size_t i = 0; text && !advice && i < spec->nparts; i++) {
+        const char *name = spec->parts[i].argv[0];
+        char *missing = mem_format("cannot run %s: no such file", name);
+        if (strcmp(text, missing) == 0 && access(name, X_OK) == 0)
+            advice = mem_format("%s there; --stage %s copies it from this machine", text, name);
+        free(missing);
+    }
+    return advice;
+}
+
 static void on_group_refused(void *owner, struct task_group *group, uint64_t time, int status,
                              const char *text, const struct idset *ranks)
 {
     struct program *program = owner;
     struct idset *nodes = task_group_nodes_of(group, ranks);
+    char *advice = advise_to_stage(program->spec, text);
     if (spawn_is_of(program->spawns, group))
         spawn_refuse(program->spawns, group, status, text, ranks);
     else
-        outcome_task_ended(program->outcome, time, "start", status, text, ranks, nodes);
+        outcome_task_ended(program->outcome, time, "start", status, advice ? advice : text, ranks,
+                           nodes);
+    free(advice);
     idset_free(nodes);
 }
 
@@ -544,8 +563,11 @@ void program_task_ended(struct program *program, const struct task_group *group,
         struct idset *nodes = group ? task_group_nodes_of(group, report.ranks) : idset_new();
         if (idset_empty(nodes) && program_host_name(program, node))
             idset_add(nodes, node);
-        outcome_task_ended(program->outcome, time, why, report.status, report.text, report.ranks,
-                           nodes);
+        char *advice =
+            strcmp(why, "start") == 0 ? advise_to_stage(program->spec, report.text) : NULL;
+        outcome_task_ended(program->outcome, time, why, report.status,
+                           advice ? advice : report.text, report.ranks, nodes);
+        free(advice);
         idset_free(nodes);
     }
     bool keeps =

@@ -42,6 +42,17 @@ EOF
     equal "$stderr" "tprun: rank 3 on node3: cannot run /tmp/own: no such file"
 }
 
+@test "a program that this machine has and the hosts have not is one to stage" {
+    local there="no such file there; --stage /tmp/mine copies it from this machine"
+    on head cp /bin/true /tmp/mine
+    run_tprun -127 -n 2 --hosts 'node[0-1]' --map-by node /tmp/mine
+    equal "$stderr" "tprun: ranks 0-1 on node[0-1]: cannot run /tmp/mine: $there"
+    run_tprun -127 --hosts node0 /tmp/mine
+    equal "$stderr" "tprun: rank 0 on node0: cannot run /tmp/mine: $there"
+    run_tprun -0 --hosts node0 --stage /tmp/mine /tmp/mine
+    on head rm /tmp/mine
+}
+
 @test "a working directory that is not on every host is named with those that lack it" {
     on node0 mkdir /tmp/place
     run_tprun -1 -n 3 --hosts 'node[0-2]' --map-by node --chdir /tmp/place touch "$PWD/started"
