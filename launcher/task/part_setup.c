@@ -121,6 +121,16 @@ static int choose_mpi(struct part_setup *part, struct scratch *scratch, struct e
     return value ? 0 : -1;
 }
 
+/* The copy of a staged program; NULL: it is not staged. A relative path begins where the task starts,
+ * or, as that of --stage does, where tprun was typed. Caller frees. */
+static char *staged_program(const struct part_setup_source *source, const char *program,
+                            const char *directory)
+{
+    const char *caller = source->launch->spec->directory;
+    char *staged = stage_place_find(source->stage, program, directory);
+    return staged || !caller ? staged : stage_place_find(source->stage, program, caller);
+}
+
 void part_setup_open(struct part_setup *part, const struct part_setup_source *source, size_t number)
 {
     const struct spec *spec = source->launch->spec;
@@ -138,7 +148,7 @@ void part_setup_open(struct part_setup *part, const struct part_setup_source *so
                    (rlim_t)what->rlimits[i].soft);
     part->openmp = mem_array(part->launch->ncpus, sizeof(*part->openmp));
     struct error err = ERROR_INIT;
-    char *staged = stage_place_find(source->stage, what->argv[0], part->directory);
+    char *staged = staged_program(source, what->argv[0], part->directory);
     struct executable_source program = {.name = staged ? staged : what->argv[0],
                                         .search = env_value(part->environment, "PATH"),
                                         .directory = part->directory};

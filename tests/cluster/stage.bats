@@ -34,6 +34,16 @@ stop_count() { wait_for "$1" eval '[ "$(cat log.* 2>/dev/null | grep -c epilog)"
     [ "$(awk '{ print $2 }' <<<"$output" | sort -u | wc -l)" = 4 ]
 }
 
+@test "a staged program is known by the path that was typed, wherever its tasks start" {
+    run_tprun -0 "${NODES[@]}" --stage ./app --chdir / ./app x
+    equal "$(sed 's|/tmp/tprun[^/]*|DIR|' <<<"$output" | sort)" "$(printf 'node%s DIR/stage x\n' 0 1 2 3)"
+    on head mkdir -p /tmp/own # no other host has it
+    on head cp app /tmp/own
+    run_tprun -0 "${NODES[@]}" --stage /tmp/own/app --chdir / /tmp/own/app x
+    equal "$(wc -l <<<"$output")" 4
+    on head rm -r /tmp/own
+}
+
 @test "over a tree each link is used once" {
     local fanout
     head -c 3000000 /dev/urandom >large
