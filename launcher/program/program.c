@@ -475,16 +475,19 @@ static void on_group_mapped(void *owner, const json_t *table)
     program->ops->mapped(program->owner, table);
 }
 
-/* A node does not have a program that this machine has: how it gets there. NULL: it is not that.
+/* A node lacks what this machine has, the program or the directory: what helps. NULL: it is neither.
  * Caller frees. */
-static char *advise_to_stage(const struct spec *spec, const char *text)
+static char *advise_on_start(const struct spec *spec, const char *text)
 {
+    static const char no_directory[] = "cannot enter directory ";
     char *advice = NULL;
     for (size_t i = 0; text && !advice && i < spec->nparts; i++) {
         const char *name = spec->parts[i].argv[0];
         char *missing = mem_format("cannot run %s: no such file", name);
         if (strcmp(text, missing) == 0 && access(name, X_OK) == 0)
             advice = mem_format("%s there; --stage %s copies it from this machine", text, name);
+        else if (strncmp(text, no_directory, strlen(no_directory)) == 0 && !spec->parts[i].chdir)
+            advice = mem_format("%s; --chdir names another", text);
         free(missing);
     }
     return advice;
@@ -495,7 +498,7 @@ static void on_group_refused(void *owner, struct task_group *group, uint64_t tim
 {
     struct program *program = owner;
     struct idset *nodes = task_group_nodes_of(group, ranks);
-    char *advice = advise_to_stage(program->spec, text);
+    char *advice = advise_on_start(program->spec, text);
     if (spawn_is_of(program->spawns, group))
         spawn_refuse(program->spawns, group, status, text, ranks);
     else
@@ -564,7 +567,7 @@ void program_task_ended(struct program *program, const struct task_group *group,
         if (idset_empty(nodes) && program_host_name(program, node))
             idset_add(nodes, node);
         char *advice =
-            strcmp(why, "start") == 0 ? advise_to_stage(program->spec, report.text) : NULL;
+            strcmp(why, "start") == 0 ? advise_on_start(program->spec, report.text) : NULL;
         outcome_task_ended(program->outcome, time, why, report.status,
                            advice ? advice : report.text, report.ranks, nodes);
         free(advice);

@@ -58,6 +58,10 @@ EOF
     run_tprun -1 -n 3 --hosts 'node[0-2]' --map-by node --chdir /tmp/place touch "$PWD/started"
     [ ! -e started ]
     equal "$stderr" "tprun: ranks 1-2 on node[1-2]: cannot enter directory /tmp/place: No such file or directory"
+    on head mkdir /tmp/typed
+    run -1 --separate-stderr on head sh -c "cd /tmp/typed && '$TPRUN' -n 2 --hosts 'node[0-1]' --map-by node true"
+    equal "$stderr" "tprun: ranks 0-1 on node[0-1]: cannot enter directory /tmp/typed: No such file or directory; --chdir names another"
+    on head rmdir /tmp/typed
 }
 
 @test "a group whose program one host cannot execute is refused, starts nowhere, and the program goes on" {
