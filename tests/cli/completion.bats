@@ -74,6 +74,10 @@ both() { # LINE WORD...
     both 'tprun -n 4 --bind-to ' none numa core
     both 'tprun --format ' text json
     both 'tprun --on-failure c' continue
+    both 'tprun --on-disconnect ' terminate continue
+    both 'tprun --bootstrap k' kubernetes
+    tprun true
+    both 'tprun --after ' 1
     both 'tprun --hostfile so' some-file
     offers bash 'tprun --map-by=nu' numa
     offers fish 'tprun --map-by=nu' --map-by=numa

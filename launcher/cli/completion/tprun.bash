@@ -22,6 +22,11 @@ _tprun_files() {
     mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 }
 
+# Ids of programs, by the tpctl $1.
+_tprun_ids() {
+    "$1" list -a --format=json 2>/dev/null | grep -o '"id": *"[^"]*"' | cut -d'"' -f4
+}
+
 # What stands behind the option $1, whose argument is called $2.
 _tprun_value() {
     case $1 in
@@ -35,7 +40,9 @@ _tprun_value() {
     --input | -i) _tprun_offer 0 all none tools ;;
     --pmi) _tprun_offer auto pmi1 pmi2 pmix none ;;
     --mpi) _tprun_offer mpich openmpi ;;
-    --bootstrap) _tprun_offer auto local ssh slurm pbs lsf sge flux pals ;;
+    --bootstrap) _tprun_offer auto local ssh slurm pals pbs flux lsf sge kubernetes ;;
+    --on-disconnect) _tprun_offer terminate continue ;;
+    --after) _tprun_offer "$(_tprun_ids tpctl)" ;;
     --hosts | --exclude) mapfile -t COMPREPLY < <(compgen -A hostname -- "$cur") ;;
     --env | -x | --env-remove) mapfile -t COMPREPLY < <(compgen -e -- "$cur") ;;
     --chdir) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
@@ -129,8 +136,7 @@ _tprun_methods() {
     elif [ "$method" = signal ] && ((COMP_CWORD == at + 2)); then
         mapfile -t COMPREPLY < <(compgen -A signal -- "SIG${cur#SIG}")
     else
-        _tprun_offer "$("${COMP_WORDS[0]}" list -a --format=json 2>/dev/null |
-            grep -o '"id": *"[^"]*"' | cut -d'"' -f4)" @
+        _tprun_offer "$(_tprun_ids "${COMP_WORDS[0]}")" @
     fi
 }
 

@@ -2,6 +2,11 @@
 
 set -g __tprun_levels hwthread core l1cache l2cache l3cache numa socket board node
 
+# Ids of programs, by the tpctl $argv[1].
+function __tprun_ids
+    $argv[1] list -a --format=json 2>/dev/null | string match -ragr '"id": *"([^"]*)"'
+end
+
 # What stands behind the option $argv[1], whose argument is called $argv[2].
 function __tprun_value
     switch $argv[1]
@@ -24,7 +29,11 @@ function __tprun_value
         case --mpi
             printf '%s\n' mpich openmpi
         case --bootstrap
-            printf '%s\n' auto local ssh slurm pbs lsf sge flux pals
+            printf '%s\n' auto local ssh slurm pals pbs flux lsf sge kubernetes
+        case --on-disconnect
+            printf '%s\n' terminate continue
+        case --after
+            __tprun_ids tpctl
         case --hosts --exclude
             __fish_print_hostnames
         case --env -x --env-remove
@@ -133,7 +142,7 @@ function __tprun_methods
     else if test "$words[2]" = signal; and test (count $words) -eq 3
         kill -l | string split ' ' | string replace -r '^(SIG)?' SIG
     else
-        $program list -a --format=json 2>/dev/null | string match -ragr '"id": *"([^"]*)"'
+        __tprun_ids $program
         echo @
     end
 end
