@@ -24,6 +24,7 @@ enum { BYTE_WRITE, BYTE_MOVE }; /* bytes of the file that are locked for it */
 #define COMPLETED_LARGE                                                                            \
     (64u << 10) /* bytes of output that are moved at once, and worth removing on a full disk */
 #define COMPLETED_WAIT 0.05 /* s for the lock of the file, which is held for one write */
+#define MOVE_PASSES 16      /* over what came while others were moved */
 
 /* ---- the end of a log ---- */
 
@@ -161,11 +162,11 @@ bool completed_is_due(const struct instance *instance)
 
 /* ---- reading ---- */
 
-static int read_from(int fd, struct buf *out)
+static int read_from(int fd, size_t at, struct buf *out)
 {
     ssize_t n;
     size_t step = 65536;
-    while ((n = pread(fd, buf_reserve(out, step), step, (off_t)out->len)) > 0)
+    while ((n = pread(fd, buf_reserve(out, step), step, (off_t)(at + out->len))) > 0)
         buf_added(out, (size_t)n);
     return n < 0 ? -1 : 0;
 }
@@ -174,7 +175,7 @@ int completed_read(struct instance *instance, struct buf *out, struct error *err
 {
     struct buf bytes = BUF_INIT;
     int fd = openat(instance->dir, COMPLETED_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    int rc = fd >= 0 ? read_from(fd, &bytes) : errno == ENOENT ? 0 : -1;
+    int rc = fd >= 0 ? read_from(fd, 0, &bytes) : errno == ENOENT ? 0 : -1;
     if (rc < 0)
         error_set(err, "cannot read %s/%s: %s", instance->path, COMPLETED_FILE, strerror(errno));
     buf_add(out, buf_bytes(&bytes), bytes.len);
@@ -208,14 +209,32 @@ static int put_context(struct instance *instance, int state,
     return 0;
 }
 
-/* 1: there may be more. */
+/* What came meanwhile is at the beginning then. Should this process be killed on its way, records are there twice, and
+ * one is cut: a later move takes both for what they are. 1: there is more; -1 with errno. */
+static int drop_moved(int fd, size_t moved)
+{
+    struct buf rest = BUF_INIT;
+    int rc = read_from(fd, moved, &rest);
+    for (size_t done = 0; rc == 0 && done < rest.len;) {
+        ssize_t n = pwrite(fd, buf_bytes(&rest) + done, rest.len - done, (off_t)done);
+        rc = n < 0 && errno != EINTR ? -1 : 0;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    if (rc == 0)
+        rc = ftruncate(fd, (off_t)rest.len);
+    if (rc == 0 && rest.len)
+        rc = 1;
+    buf_free(&rest);
+    return rc;
+}
+
+/* 1: there is more. */
 static int move_some(struct instance *instance, int fd, int state, struct error *err)
 {
     struct buf bytes = BUF_INIT, lines = BUF_INIT;
     struct completed_context context;
-    struct stat st;
     size_t at = 0;
-    int rc = read_from(fd, &bytes);
+    int rc = read_from(fd, 0, &bytes);
     if (rc < 0)
         error_set(err, "cannot read %s/%s: %s", instance->path, COMPLETED_FILE, strerror(errno));
     while (rc == 0 && context_record_next(buf_bytes(&bytes), bytes.len, &at, &context))
@@ -223,11 +242,10 @@ static int move_some(struct instance *instance, int fd, int state, struct error 
     state_index_append(state, &lines);
     state_directory_limit_output(state);
     if (rc == 0 && lock_completed(fd) == 0) {
-        bool whole = fstat(fd, &st) == 0 && (size_t)st.st_size == bytes.len;
-        rc = !whole;
-        if (whole && ftruncate(fd, 0) < 0)
-            rc = error_set(err, "cannot empty %s/%s: %s", instance->path, COMPLETED_FILE,
-                           strerror(errno));
+        rc = drop_moved(fd, bytes.len);
+        if (rc < 0)
+            error_set(err, "cannot empty %s/%s: %s", instance->path, COMPLETED_FILE,
+                      strerror(errno));
     }
     private_directory_unlock_byte(fd, BYTE_WRITE);
     buf_free(&lines);
@@ -248,7 +266,7 @@ int completed_move(struct instance *instance, struct error *err)
     if (!empty && private_directory_lock_byte(fd, BYTE_MOVE) == 0) {
         state = state_directory_open(instance_name(instance), true, err);
         rc = state < 0 ? -1 : 1;
-        while (rc == 1)
+        for (int i = 0; rc == 1 && i < MOVE_PASSES; i++)
             rc = move_some(instance, fd, state, err);
         if (rc == 0)
             completed_output_tidy(instance);
@@ -256,7 +274,7 @@ int completed_move(struct instance *instance, struct error *err)
     if (state >= 0)
         close(state);
     close(fd);
-    return rc;
+    return rc < 0 ? -1 : 0;
 }
 
 void completed_limit(struct instance *instance)

@@ -32,8 +32,9 @@ bool completed_may_later(int why);
 /* All that there is now, appended to `out`. 0, or -1 with a sentence; no file is no record. */
 int completed_read(struct instance *instance, struct buf *out, struct error *err);
 
-/* Move all to the state directory. 0, or -1 with a sentence: what could not
- * be moved stays. One process at a time does it, others leave it to that one. */
+/* Move all to the state directory. 0, or -1 with a sentence: what could not be moved stays, and so
+ * may what came last where more came all the time. One process at a time does it, others leave it to
+ * that one. */
 int completed_move(struct instance *instance, struct error *err);
 /* Keep the state directory within its limits, which may take long. */
 void completed_limit(struct instance *instance);

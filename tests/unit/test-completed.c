@@ -360,10 +360,32 @@ static void test_a_state_directory_that_cannot_be_harms_nothing(void **state)
 
 static int write_error; /* of the next calls, so many */
 static int write_errors;
+static struct instance *busy; /* programs end in it each time that some were moved */
+static int ends;              /* so many, */
+static int moved;             /* and this often logs were written to the state directory */
+
+static void look_at_move(int fd)
+{
+    char link[64], path[512];
+    struct instance *now = busy;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t len = busy ? readlink(link, path, sizeof(path) - 1) : -1;
+    path[len > 0 ? len : 0] = '\0';
+    if (!strstr(path, "/deep/state/"))
+        return;
+    moved += strstr(path, "/events") != NULL;
+    if (ends <= 0 || !strstr(path, "/index"))
+        return;
+    ends--;
+    busy = NULL;
+    end_logged(now);
+    busy = now;
+}
 
 /* In place of the C library's. */
 ssize_t write(int fd, const void *bytes, size_t len)
 {
+    look_at_move(fd);
     if (write_errors > 0) {
         write_errors--;
         errno = write_error;
@@ -431,6 +453,42 @@ static void test_a_file_that_others_have_locked_costs_neither_a_record_nor_outpu
     instance_close(instance);
 }
 
+static void test_what_ends_while_others_are_moved_is_moved_alone(void **state)
+{
+    struct instance *instance = open_test_instance();
+    (void)state;
+    end_logged(instance);
+    busy = instance;
+    ends = 5;
+    moved = 0;
+    assert_int_equal(completed_move(instance, NULL), 0);
+    busy = NULL;
+    expect_waiting(instance, "");
+    expect_state_count(6);
+    assert_int_equal(moved, 6);
+    instance_close(instance);
+}
+
+/* Somebody may wait for a list. */
+static void test_a_move_ends_though_programs_end_all_the_time(void **state)
+{
+    struct instance *instance = open_test_instance();
+    (void)state;
+    end_logged(instance);
+    busy = instance;
+    ends = 1000;
+    assert_int_equal(completed_move(instance, NULL), 0);
+    assert_true(ends > 900);
+    busy = NULL;
+    char *rest = waiting(instance);
+    assert_string_not_equal(rest, "");
+    free(rest);
+    assert_int_equal(completed_move(instance, NULL), 0);
+    expect_waiting(instance, "");
+    expect_state_count(1000 - (size_t)ends + 1);
+    instance_close(instance);
+}
+
 #define IN_A_STATE(test) cmocka_unit_test_setup_teardown(test, make_states, end_world)
 
 int main(void)
@@ -447,6 +505,8 @@ int main(void)
         IN_A_STATE(test_a_state_directory_that_cannot_be_harms_nothing),
         IN_A_STATE(test_a_quota_that_is_used_up_is_as_a_full_disk),
         IN_A_STATE(test_a_file_that_others_have_locked_costs_neither_a_record_nor_output),
+        IN_A_STATE(test_what_ends_while_others_are_moved_is_moved_alone),
+        IN_A_STATE(test_a_move_ends_though_programs_end_all_the_time),
     };
     (void)spec_on;
     return cmocka_run_group_tests(tests, NULL, NULL);
