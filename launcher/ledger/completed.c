@@ -188,7 +188,7 @@ int completed_read(struct instance *instance, struct buf *out, struct error *err
 /* ---- moving ---- */
 
 static int put_context(struct instance *instance, int state,
-                       const struct completed_context *context, struct buf *lines,
+                       const struct completed_context *context, struct buf *lines, bool *has_output,
                        struct error *err)
 {
     struct kept_context kept;
@@ -200,6 +200,7 @@ static int put_context(struct instance *instance, int state,
         return -1;
     if (output >= 0)
         completed_output_moved(instance, context->id);
+    *has_output |= output >= 0;
     const char *log = context->files[CONTEXT_EVENTS];
     struct program_record *record =
         *kept.name && log ? program_record_read(log, context->lens[CONTEXT_EVENTS], false) : NULL;
@@ -233,14 +234,16 @@ static int move_some(struct instance *instance, int fd, int state, struct error 
 {
     struct buf bytes = BUF_INIT, lines = BUF_INIT;
     struct completed_context context;
+    bool has_output = false;
     size_t at = 0;
     int rc = read_from(fd, 0, &bytes);
     if (rc < 0)
         error_set(err, "cannot read %s/%s: %s", instance->path, COMPLETED_FILE, strerror(errno));
     while (rc == 0 && context_record_next(buf_bytes(&bytes), bytes.len, &at, &context))
-        rc = put_context(instance, state, &context, &lines, err);
+        rc = put_context(instance, state, &context, &lines, &has_output, err);
     state_index_append(state, &lines);
-    state_directory_limit_output(state);
+    if (has_output) /* which looks into the directory of each program that is kept */
+        state_directory_limit_output(state);
     if (rc == 0 && lock_completed(fd) == 0) {
         rc = drop_moved(fd, bytes.len);
         if (rc < 0)

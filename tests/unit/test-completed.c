@@ -489,6 +489,24 @@ static void test_a_move_ends_though_programs_end_all_the_time(void **state)
     instance_close(instance);
 }
 
+static void test_of_too_much_output_the_oldest_is_removed(void **state)
+{
+    struct instance *instance = open_test_instance();
+    char path[256];
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        entry_end(new_saving(instance, (off_t)(STATE_MAX_OUTPUT / 2)));
+    assert_int_equal(completed_move(instance, NULL), 0);
+    for (int i = 1; i <= 3; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "%d/output.0", i);
+        state_path(path, sizeof(path), instance_name(instance), name);
+        assert_int_equal(access(path, F_OK), i == 1 ? -1 : 0);
+    }
+    expect_state_count(3);
+    instance_close(instance);
+}
+
 #define IN_A_STATE(test) cmocka_unit_test_setup_teardown(test, make_states, end_world)
 
 int main(void)
@@ -505,6 +523,7 @@ int main(void)
         IN_A_STATE(test_a_state_directory_that_cannot_be_harms_nothing),
         IN_A_STATE(test_a_quota_that_is_used_up_is_as_a_full_disk),
         IN_A_STATE(test_a_file_that_others_have_locked_costs_neither_a_record_nor_output),
+        IN_A_STATE(test_of_too_much_output_the_oldest_is_removed),
         IN_A_STATE(test_what_ends_while_others_are_moved_is_moved_alone),
         IN_A_STATE(test_a_move_ends_though_programs_end_all_the_time),
     };
