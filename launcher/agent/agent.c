@@ -215,10 +215,8 @@ static void agent_on_channel(struct agent *agent, const struct frame *frame)
 static void on_program_frame(struct agent *agent, const struct frame *frame)
 {
     if (frame->type == FRAME_HOOK && frame->flags & FRAME_HOOK_EPILOG &&
-        frame->node == uplink_node(agent->uplink) && agent->port) {
+        frame->node == uplink_node(agent->uplink))
         instance_port_shut(agent->port);
-        downlink_add_pid(agent->downlink, 0);
-    }
     local_program_from_above(agent->program, frame);
 }
 

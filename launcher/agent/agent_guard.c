@@ -11,7 +11,37 @@
 #include "launcher/agent/local_hooks.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
+#include "launcher/process/process.h"
 #include "launcher/stdio/terminal.h"
+
+/* Agents of programs in the instance are below its nursery, and end by themselves. */
+static pid_t *inner_nurseries(size_t *count)
+{
+    struct process process;
+    size_t nchildren;
+    pid_t *children = descendants_children(&nchildren);
+    *count = 0;
+    for (size_t i = 0; i < nchildren; i++)
+        if (process_read(children[i], &process) && process.nursery)
+            children[(*count)++] = children[i];
+    return children;
+}
+
+char *agent_guard_end_left(struct cgroup *cgroup, const struct scratch *scratch)
+{
+    double epilogs = scratch_directory_inner_epilogs(scratch);
+    size_t count;
+    pid_t *inner = inner_nurseries(&count);
+    if (epilogs <= 0)
+        count = 0;
+    char *survivors = descendants_end(AGENT_LOST_GRACE, inner, count, cgroup);
+    char *more = count ? descendants_end(epilogs, NULL, 0, NULL) : NULL;
+    free(inner);
+    if (!survivors)
+        return more;
+    free(more);
+    return survivors;
+}
 
 /* It holds neither end of the link, so that the agent's death is seen above at once. */
 static int guard(pid_t agent, const struct agent_config *config)
@@ -27,7 +57,7 @@ static int guard(pid_t agent, const struct agent_config *config)
             break;
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != AGENT_LEFT) {
-        char *survivors = descendants_end(AGENT_LOST_GRACE, NULL, 0, config->cgroup);
+        char *survivors = agent_guard_end_left(config->cgroup, config->scratch);
         if (survivors) {
             terminal_print(STDERR_FILENO, survivors, strlen(survivors));
             terminal_print(STDERR_FILENO, "\n", 1);

@@ -12,4 +12,8 @@
  * alone has an error, *err is its sentence. The config's guard is set here. */
 int agent_guard_run(struct agent_config *config, struct error *err);
 
+/* The end of what an agent that was killed has left below this process, as by descendants_end(). Its
+ * tasks have AGENT_LOST_GRACE, and programs in its instance the time of their epilogs. */
+char *agent_guard_end_left(struct cgroup *cgroup, const struct scratch *scratch);
+
 #endif

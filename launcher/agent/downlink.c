@@ -196,10 +196,16 @@ void downlink_add_pid(struct downlink *downlink, pid_t pid)
     downlink->other = pid;
 }
 
+const pid_t *downlink_agent_pids(const struct downlink *downlink, size_t *count)
+{
+    *count = 0;
+    return downlink->tree ? tree_pids(downlink->tree, count) : NULL;
+}
+
 const pid_t *downlink_pids(struct downlink *downlink, size_t *count)
 {
-    size_t below = 0;
-    const pid_t *pids = downlink->tree ? tree_pids(downlink->tree, &below) : NULL;
+    size_t below;
+    const pid_t *pids = downlink_agent_pids(downlink, &below);
     *count = below;
     if (!downlink->other)
         return pids;

@@ -47,9 +47,10 @@ void downlink_send_nodes(struct downlink *downlink, const struct idset *nodes,
 bool downlink_has_room(const struct downlink *downlink, const struct idset *nodes);
 void downlink_relay_room(struct downlink *downlink); /* there is room above again */
 /* Processes right below this one that are no tasks: of the commands that lead to those agents, and
- * one more; borrowed. */
+ * one more; borrowed. Without the one more: the commands alone. */
 void downlink_add_pid(struct downlink *downlink, pid_t pid);
 const pid_t *downlink_pids(struct downlink *downlink, size_t *count);
+const pid_t *downlink_agent_pids(const struct downlink *downlink, size_t *count);
 
 /* The parent is lost, so nobody wants them any more: closes the links. Nodes below count as
  * gone. */

@@ -112,7 +112,7 @@ static bool others_are_left(struct local_hooks *hooks)
     size_t count;
     if (!hooks->config.is_instance)
         return false;
-    const pid_t *pids = downlink_pids(hooks->config.downlink, &count);
+    const pid_t *pids = downlink_agent_pids(hooks->config.downlink, &count);
     if (!hooks->settles)
         hooks->settles = clock_monotonic_seconds();
     double most = SETTLE_MAX + scratch_directory_inner_epilogs(hooks->config.scratch);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
+#include "launcher/agent/agent_guard.h"
 #include "launcher/process/descendants.h"
 
 #define PROGRAMS_LOOK 0.05 /* s between looks whether programs of the instance have ended */
@@ -77,17 +78,19 @@ void local_descendants_wait(struct local_descendants *descendants)
     on_look_for_programs(descendants->config.loop, &descendants->look, 0);
 }
 
-/* Programs of the instance, and their agents here, have the time of their epilogs; what a lost agent left behind has
- * not. */
+/* Programs of the instance, and their agents here, have the time of their epilogs. */
 static char *end_all(struct local_descendants *descendants)
 {
     const struct local_descendants_config *config = &descendants->config;
-    double epilogs = descendants->agent_lost ? 0 : scratch_directory_inner_epilogs(config->scratch);
-    if (!descendants->unkillable)
-        return descendants_end(AGENT_LOST_GRACE + epilogs, NULL, 0, config->cgroup);
-    cgroup_kill(config->cgroup);
-    descendants_signal(SIGKILL, NULL, 0);
-    return NULL;
+    double epilogs = scratch_directory_inner_epilogs(config->scratch);
+    if (descendants->unkillable) {
+        cgroup_kill(config->cgroup);
+        descendants_signal(SIGKILL, NULL, 0);
+        return NULL;
+    }
+    if (descendants->agent_lost)
+        return agent_guard_end_left(config->cgroup, config->scratch);
+    return descendants_end(AGENT_LOST_GRACE + epilogs, NULL, 0, config->cgroup);
 }
 
 char *local_descendants_end(struct local_descendants *descendants)

@@ -2,8 +2,8 @@
  * local_descendants - processes on a manager's machine that no agent of its program ends.
  *
  * They are the managers of programs in its program, which is an instance, and the agents of these
- * here: they have their own time to end. And what an agent that was lost left behind, and what an
- * agent could not end: the manager adopted both, and they have no time.
+ * here: they have their own time to end, also where an agent was lost. And what that agent left
+ * behind, and what an agent could not end: the manager adopted both, and they have no time.
  */
 #ifndef LAUNCHER_MANAGER_LOCAL_DESCENDANTS_H
 #define LAUNCHER_MANAGER_LOCAL_DESCENDANTS_H

@@ -40,7 +40,7 @@ bool downlink_has_room(const struct downlink *downlink, const struct idset *node
     return !downlink->full;
 }
 
-const pid_t *downlink_pids(struct downlink *downlink, size_t *count)
+const pid_t *downlink_agent_pids(const struct downlink *downlink, size_t *count)
 {
     (void)downlink;
     *count = 0;
