@@ -5,11 +5,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "affinity/sets/host_index.h"
 #include "base/mem.h"
 #include "base/shell_words.h"
 #include "base/string_list.h"
 #include "launcher/source/batch_system.h"
-#include "affinity/sets/host_index.h"
 #include "launcher/source/slurm_job.h"
 
 struct host_bootstrap {
@@ -52,9 +52,13 @@ void host_bootstrap_free(struct host_bootstrap *bootstrap)
 void host_bootstrap_use_instance(struct host_bootstrap *bootstrap, const char *name, int broker)
 {
     bootstrap->boot.batch = mem_copy_text(name);
+    if (!broker)
+        return;
+    free(bootstrap->boot.method); /* the agents that lend others were started by it */
+    bootstrap->boot.method = mem_copy_text("auto");
     bootstrap->boot.broker = broker;
-    bootstrap->boot.flat |= broker != 0;
-    bootstrap->reach_known |= broker != 0;
+    bootstrap->boot.flat = true;
+    bootstrap->reach_known = true;
 }
 
 const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *bootstrap)
@@ -234,7 +238,7 @@ int host_bootstrap_choose(struct host_bootstrap *bootstrap, const struct host_ta
         others |= !nodes->list[number].here;
     }
     bootstrap->boot.flat |= batch_bootstrap_is_for_many(bootstrap->boot.method);
-    if (batch && !idset_empty(start) && !bootstrap->boot.broker)
+    if (batch && !idset_empty(start))
         return choose_named(bootstrap, nodes, batch, err);
     if (others && strcmp(bootstrap->boot.method, "auto") == 0 && !bootstrap->reach_known) {
         bootstrap->reach_known = true;

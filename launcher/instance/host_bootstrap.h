@@ -32,8 +32,8 @@ struct host_bootstrap *host_bootstrap_new(const struct spec *spec, const char *a
 void host_bootstrap_free(struct host_bootstrap *bootstrap); /* NULL is fine */
 
 /* Before any host is chosen. `name`: of the sockets of an instance's agents; NULL: the program is
- * no instance. `broker`: where it asks the instance that it runs in for agents; 0: it runs in
- * none. */
+ * no instance. `broker`: where it asks the instance that it runs in for agents, whatever
+ * --bootstrap says; 0: it runs in none. */
 void host_bootstrap_use_instance(struct host_bootstrap *bootstrap, const char *name, int broker);
 /* The command, as it is known so far: for the tree. */
 const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *bootstrap);

@@ -552,3 +552,18 @@ waits_beside_the_manager() { waiting=$(processes head tpctl wait) && [ -n "$wait
     has_line "$(cat out)" "wait: 1"
     has_line "$(cat err)" "tpctl: the instance has ended, or its manager does not answer"
 }
+
+@test "--bootstrap inside an instance is of no use and does no harm: its agents are there" {
+    inside s <<-'END'
+	for way in slurm local pbs 'no-such-command {host}' 'no-such-command {hosts} {agent}'; do
+	    echo "$way: $(tprun --bootstrap "$way" -N 2 -n 2 --hosts 'node[1-2]' --map-by node --chdir / uname -n 2>&1 | sort | xargs)"
+	done
+	END
+    run_batch -0 ./s
+    equal "$output" "slurm: node1 node2
+local: node1 node2
+pbs: node1 node2
+no-such-command {host}: node1 node2
+no-such-command {hosts} {agent}: node1 node2"
+    equal "$stderr" ""
+}
