@@ -27,11 +27,12 @@ struct local_stage {
 
 /* ---- files of the instance ---- */
 
-/* They were there before any program in it could begin. */
+/* What tasks find is what the instance has. It was there before any program in it could begin. */
 static void read_instance(struct local_stage *stage)
 {
     struct stage_place *place = &stage->place;
     const char *above = scratch_directory_chosen(stage->config.instance);
+    stage_place_clear(place);
     if (!above)
         return;
     char *path = mem_format("%s/" RECORD, above);
@@ -63,21 +64,25 @@ static int stage_make_above(struct local_stage *stage, struct error *err)
 }
 
 /* For programs in this one, which is an instance. */
-static void write_record(const struct local_stage *stage)
+static int write_record(const struct local_stage *stage, struct error *err)
 {
     const struct stage_place *place = &stage->place;
     json_t *value = json_pack("{s:o, s:o}", "directory", text_to_json(place->directory), "files",
                               stage_list_to_json(&place->list));
     char *text = json_dumps(value, JSON_COMPACT), *path = mem_format("%s/" RECORD, stage->above);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-        if (file_write_all(fd, text, strlen(text)) < 0)
-            unlink(path);
+    int rc = fd < 0 ? -1 : file_write_all(fd, text, strlen(text));
+    if (rc < 0)
+        error_set(err, "cannot write %s, by which programs of the instance find files: %s", path,
+                  strerror(errno));
+    if (rc < 0 && fd >= 0)
+        unlink(path);
+    if (fd >= 0)
         close(fd);
-    }
     json_decref(value);
     free(path);
     free(text);
+    return rc;
 }
 
 static bool has_file(const struct stage_list *list, const char *name)
@@ -88,20 +93,27 @@ static bool has_file(const struct stage_list *list, const char *name)
     return false;
 }
 
-/* Those of the program hide those of the instance with the same name. */
-static void link_others(struct stage_place *place, const struct stage_place *others)
+/* Those of the program hide those of the instance with the same name. A link of an earlier staging may be there. */
+static int link_others(struct stage_place *place, const struct stage_place *others,
+                       struct error *err)
 {
-    for (size_t i = 0; others->directory && i < others->list.count; i++) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && others->directory && i < others->list.count; i++) {
         const struct staged_file *file = &others->list.files[i];
         if (file->kind != STAGE_FILE || has_file(&place->list, file->name))
             continue;
         char *there = mem_format("%s/%s", others->directory, file->name);
         char *here = mem_format("%s/%s", place->directory, file->name);
+        unlink(here);
         if (link(there, here) == 0 || symlink(there, here) == 0)
             stage_list_add(&place->list, file);
+        else
+            rc = error_set(err, "cannot link %s, a file of the instance, to %s: %s", here, there,
+                           strerror(errno));
         free(there);
         free(here);
     }
+    return rc;
 }
 
 /* ---- frames ---- */
@@ -138,6 +150,7 @@ static void stage_begin(struct local_stage *stage, struct stage_list *list)
     stage_list_clear(&stage->list);
     stage->list = *list;
     *list = (struct stage_list){0};
+    read_instance(stage);
     if (stage_make_above(stage, &err) == 0)
         stage->writer = stage_writer_new(&stage->list, stage->above, &err);
     if (stage->writer) {
@@ -180,22 +193,23 @@ static void on_data(struct local_stage *stage, const struct frame *frame)
     error_clear(&err);
 }
 
-static void stage_complete(struct local_stage *stage)
+/* Tasks find them, beside those of the instance, which they have found until now. */
+static int stage_complete(struct local_stage *stage, struct error *err)
 {
-    struct stage_place others = stage->place;
-    stage->place = (struct stage_place){0};
-    if (stage_list_has(&stage->list, STAGE_FILE)) {
-        stage->place.directory = mem_format("%s/stage", stage->above);
-        for (size_t i = 0; i < stage->list.count; i++)
-            stage_list_add(&stage->place.list, &stage->list.files[i]);
-        link_others(&stage->place, &others);
-        stage_place_clear(&others);
-        if (stage->config.is_instance)
-            write_record(stage);
-    } else {
-        stage->place = others;
-    }
-    stage_answer(stage, "done", NULL);
+    struct stage_place place = {0};
+    if (!stage_list_has(&stage->list, STAGE_FILE))
+        return 0;
+    place.directory = mem_format("%s/stage", stage->above);
+    for (size_t i = 0; i < stage->list.count; i++)
+        stage_list_add(&place.list, &stage->list.files[i]);
+    int rc = link_others(&place, &stage->place, err);
+    stage_place_clear(&stage->place);
+    stage->place = place;
+    if (rc == 0 && stage->config.is_instance)
+        rc = write_record(stage, err);
+    if (rc < 0)
+        read_instance(stage);
+    return rc;
 }
 
 static void on_end(struct local_stage *stage, const struct frame *frame)
@@ -208,12 +222,13 @@ static void on_end(struct local_stage *stage, const struct frame *frame)
     uint64_t *sums = mem_array(stage->list.count, sizeof(*sums));
     json_t *value = frame_json(frame, &err);
     if (value && stage_sums_from_json(sums, stage->list.count, value, &err) == 0 &&
-        stage_writer_end(stage->writer, sums, &err) == 0)
-        stage_complete(stage);
-    else
+        stage_writer_end(stage->writer, sums, &err) == 0 && stage_complete(stage, &err) == 0) {
+        stage_writer_keep(stage->writer);
+        stage->writer = NULL;
+        stage_answer(stage, "done", NULL);
+    } else {
         stage_fail(stage, &err);
-    stage_writer_free(stage->writer); /* a complete one */
-    stage->writer = NULL;
+    }
     json_decref(value);
     free(sums);
     error_clear(&err);
@@ -263,7 +278,7 @@ struct local_stage *local_stage_new(const struct local_stage_config *config)
     *stage = (struct local_stage){.config = *config};
     read_instance(stage);
     if (config->is_instance && stage->place.directory && stage_make_above(stage, NULL) == 0)
-        write_record(stage);
+        write_record(stage, NULL);
     return stage;
 }
 

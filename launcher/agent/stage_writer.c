@@ -23,7 +23,7 @@ struct stage_writer {
     uint64_t left; /* bytes of it */
     struct xxhash64 hash;
     uint64_t *sums; /* [list->count] of what came */
-    bool complete;
+    bool stays;
 };
 
 /* Files of --stage are in a directory of their own, in which nothing else is. */
@@ -125,7 +125,7 @@ void stage_writer_free(struct stage_writer *writer)
         return;
     if (writer->fd >= 0)
         close(writer->fd);
-    if (!writer->complete)
+    if (!writer->stays)
         remove_files(writer);
     free(writer->directory);
     free(writer->sums);
@@ -194,6 +194,11 @@ int stage_writer_end(struct stage_writer *writer, const uint64_t *sums, struct e
             return error_set(err, "%s: cannot set the mode of its copy: %s", file->path,
                              strerror(errno));
     }
-    writer->complete = true;
     return 0;
+}
+
+void stage_writer_keep(struct stage_writer *writer)
+{
+    writer->stays = true;
+    stage_writer_free(writer);
 }

@@ -88,6 +88,13 @@ static void end(struct local_stage *at, const char *text)
     take(at, FRAME_STAGE_END, text, strlen(text));
 }
 
+/* The bytes of one file, and its sum. */
+static void all_come(struct local_stage *at)
+{
+    take(at, FRAME_STAGE_DATA, "abc", 3);
+    end(at, "{\"sums\":[\"" SUM_OF_ABC "\"]}");
+}
+
 /* The parent hears this answer, "ready", "done", or what has failed; NULL: none. */
 static void assert_answer(const char *want)
 {
@@ -147,8 +154,7 @@ static void test_files_for_other_nodes_are_only_passed_on(void **state)
 {
     (void)state;
     order(stage, "3", (const char *const[]){"app", NULL});
-    take(stage, FRAME_STAGE_DATA, "abc", 3);
-    end(stage, "{\"sums\":[\"" SUM_OF_ABC "\"]}");
+    all_come(stage);
     assert_sent_down(&below, "STAGE@3 DATA@3 END@3");
     assert_answer(NULL);
     assert_null(scratch_directory_chosen(scratch));
@@ -219,8 +225,7 @@ static void test_a_new_order_takes_the_place_of_one_that_was_given_up(void **sta
     order(stage, "2", (const char *const[]){"second", NULL});
     assert_answer("ready");
     assert_false(is_there("stage/first"));
-    take(stage, FRAME_STAGE_DATA, "abc", 3);
-    end(stage, "{\"sums\":[\"" SUM_OF_ABC "\"]}");
+    all_come(stage);
     assert_answer("done");
     assert_true(is_there("stage/second"));
 }
@@ -283,6 +288,64 @@ static void test_a_program_finds_the_files_of_its_instance_beside_its_own(void *
     scratch_directory_remove(mine);
 }
 
+/* A disk that has become full meanwhile; a directory in their place does as well. */
+static void test_what_programs_would_not_find_is_not_staged(void **state)
+{
+    struct scratch *mine = scratch_directory_new(NULL);
+    struct local_stage *instance = new_stage(scratch, NULL, true);
+    (void)state;
+    order(instance, "2", (const char *const[]){"app", NULL});
+    assert_answer("ready");
+    char *in_the_way = mem_format("%s/staged.json", scratch_directory_chosen(scratch));
+    mkdir(in_the_way, 0700);
+    all_come(instance);
+    assert_answer("staged.json, by which programs of the instance find files: Is a directory");
+    assert_null(local_stage_place(instance)->directory);
+    assert_false(is_there("stage/app"));
+    rmdir(in_the_way);
+    free(in_the_way);
+    order(instance, "2", (const char *const[]){"app", NULL});
+    assert_answer("ready");
+    all_come(instance);
+    assert_answer("done");
+    struct local_stage *program = new_stage(mine, scratch, false);
+    order(program, "2", (const char *const[]){"own", NULL});
+    assert_answer("ready");
+    in_the_way = mem_format("%s/stage/app", scratch_directory_chosen(mine));
+    mkdir(in_the_way, 0700);
+    all_come(program);
+    assert_answer("stage/app, a file of the instance, to ");
+    assert_string_equal(local_stage_place(program)->directory,
+                        local_stage_place(instance)->directory);
+    rmdir(in_the_way);
+    free(in_the_way);
+    local_stage_free(program);
+    local_stage_free(instance);
+    scratch_directory_remove(mine);
+}
+
+/* The manager may not have heard that they are here. */
+static void test_what_is_staged_again_has_the_files_of_the_instance_beside_it_still(void **state)
+{
+    struct scratch *mine = scratch_directory_new(NULL);
+    struct local_stage *instance = new_stage(scratch, NULL, true);
+    (void)state;
+    order(instance, "2", (const char *const[]){"app", NULL});
+    all_come(instance);
+    struct local_stage *program = new_stage(mine, scratch, false);
+    for (int i = 0; i < 2; i++) {
+        order(program, "2", (const char *const[]){"own", NULL});
+        all_come(program);
+        char *path = stage_place_find(local_stage_place(program), "app", "/");
+        assert_non_null(path);
+        assert_int_equal(access(path, F_OK), 0);
+        free(path);
+    }
+    local_stage_free(program);
+    local_stage_free(instance);
+    scratch_directory_remove(mine);
+}
+
 static int open_root(void **state)
 {
     (void)state;
@@ -302,6 +365,8 @@ int main(void)
         WITH_STAGE(test_a_new_order_takes_the_place_of_one_that_was_given_up),
         WITH_STAGE(test_the_parent_may_send_more_once_all_below_have_room),
         WITH_STAGE(test_a_program_finds_the_files_of_its_instance_beside_its_own),
+        WITH_STAGE(test_what_programs_would_not_find_is_not_staged),
+        WITH_STAGE(test_what_is_staged_again_has_the_files_of_the_instance_beside_it_still),
     };
     return cmocka_run_group_tests(tests, open_root, root_remove);
 }

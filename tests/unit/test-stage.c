@@ -297,7 +297,7 @@ static void test_files_arrive_with_bytes_and_modes(void **state)
         sums[1] = is;
         error_clear(&err);
         assert_int_equal(stage_writer_end(writer, sums, &err), 0);
-        stage_writer_free(writer);
+        stage_writer_keep(writer);
     }
     struct stat info;
     char *copy_of = mem_format("%s/stage/other", there);
