@@ -22,18 +22,18 @@
 #define LOOK_MAX 128 /* names that a look reads: well under a millisecond */
 #define OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-static bool is_at(int fd, const char *path)
+static bool is_at(int fd, int above, const char *name)
 {
     struct stat mine, there;
-    return fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev &&
-           mine.st_ino == there.st_ino;
+    return fstat(fd, &mine) == 0 && fstatat(above, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
 }
 
 /* Who sweeps holds the lock for a moment, or for as long as that process is stopped. */
 static int lock_shared(int fd, const char *path)
 {
     for (int ms = 0; flock(fd, LOCK_SH | LOCK_NB) < 0; ms++) {
-        if (errno != EWOULDBLOCK || ms == LOCK_WAIT_MS || !is_at(fd, path))
+        if (errno != EWOULDBLOCK || ms == LOCK_WAIT_MS || !is_at(fd, AT_FDCWD, path))
             return -1;
         usleep(1000);
     }
@@ -46,7 +46,7 @@ int owned_directory_make(const char *path, mode_t mode)
         if (mkdir(path, mode) < 0)
             return -1;
         int fd = open(path, OPEN);
-        if (fd >= 0 && lock_shared(fd, path) == 0 && is_at(fd, path))
+        if (fd >= 0 && lock_shared(fd, path) == 0 && is_at(fd, AT_FDCWD, path))
             return fd;
         int number = errno;
         bool swept = access(path, F_OK) < 0;
@@ -80,7 +80,8 @@ static void sweep_free(struct sweep *sweep)
     free(sweep);
 }
 
-/* A descriptor of the entry with a lock that only who sweeps has; -1 if somebody owns it. */
+/* A descriptor of the entry with a lock that only who sweeps has; -1 if somebody owns it. Another may have swept what was
+ * opened, and who makes a directory of that name another one, which is not locked. */
 static int lock_dead(const struct sweep *sweep, int above, const char *name)
 {
     struct stat info;
@@ -93,7 +94,8 @@ static int lock_dead(const struct sweep *sweep, int above, const char *name)
     int fd = openat(above, name, OPEN);
     if (fd < 0)
         return -1;
-    if (fstat(fd, &info) == 0 && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (fstat(fd, &info) == 0 && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        is_at(fd, above, name))
         return fd;
     close(fd);
     return -1;

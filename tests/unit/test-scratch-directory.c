@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -226,6 +228,38 @@ static void a_thread_is_begun_only_where_there_is_work(void **state)
     free(dead);
 }
 
+static struct {
+    const char *path;
+    int locks; /* before that with which another has swept it, and somebody made it again */
+    int owner;
+} made_anew;
+
+/* In place of the C library's. */
+int flock(int fd, int how)
+{
+    if (made_anew.path && how & LOCK_EX && made_anew.locks-- == 0) {
+        rmdir(made_anew.path);
+        made_anew.owner = owned_directory_make(made_anew.path, 0700);
+    }
+    return (int)syscall(SYS_flock, fd, how);
+}
+
+static void a_directory_that_was_made_anew_meanwhile_is_not_swept(void **state)
+{
+    char *path = mem_format("%s/thread.anew", above);
+    (void)state;
+    assert_int_equal(mkdir(path, 0700), 0);
+    made_anew.path = path;
+    made_anew.locks = 1; /* that of the look */
+    assert_int_equal(threads_of_a_sweep(), 1);
+    made_anew.path = NULL;
+    assert_true(made_anew.owner > 0);
+    assert_int_equal(access(path, F_OK), 0);
+    close(made_anew.owner);
+    rmdir(path);
+    free(path);
+}
+
 /* No start waits until so many have been looked at. */
 static void many_names_of_others_are_left_to_a_thread(void **state)
 {
@@ -386,6 +420,7 @@ int main(void)
         cmocka_unit_test(a_directory_stays_for_as_long_as_who_removes_it),
         cmocka_unit_test(a_directory_without_a_name_is_not_made),
         cmocka_unit_test(a_thread_is_begun_only_where_there_is_work),
+        cmocka_unit_test(a_directory_that_was_made_anew_meanwhile_is_not_swept),
         cmocka_unit_test(many_names_of_others_are_left_to_a_thread),
         cmocka_unit_test(a_directory_that_is_just_made_is_never_removed),
         cmocka_unit_test(a_directory_has_one_name_and_is_removed_with_all_in_it),
