@@ -36,6 +36,21 @@ static int refuse_kind(const struct stat *info, const char *option, const char *
     return error_set(err, "%s %s: is not a regular file", option, path);
 }
 
+/* NULL with a sentence. Caller frees. */
+static char *absolute_path(const char *path, const char *option, const struct spec *spec,
+                           struct error *err)
+{
+    char here[] = ".", *directory = NULL;
+    if (*path != '/')
+        directory = spec->directory ? mem_copy_text(spec->directory) : realpath(here, NULL);
+    char *absolute = *path == '/' || directory ? stage_path(path, directory) : NULL;
+    if (!absolute)
+        error_set(err, "%s %s: cannot tell in which directory that is: %s", option, path,
+                  strerror(errno));
+    free(directory);
+    return absolute;
+}
+
 static int source_open_file(struct stage_source *source, const struct spec *spec,
                             const struct staged_file *what, struct error *err)
 {
@@ -43,12 +58,9 @@ static int source_open_file(struct stage_source *source, const struct spec *spec
     const char *option = options[what->kind];
     struct staged_file file = *what;
     struct stat info;
-    char here[] = ".", *absolute = NULL;
-    if (*file.path != '/' && !spec->directory)
-        absolute = realpath(here, NULL);
-    file.path = stage_path(file.path, spec->directory ? spec->directory
-                                      : absolute      ? absolute
-                                                      : "/");
+    file.path = absolute_path(file.path, option, spec, err);
+    if (!file.path)
+        return -1;
     int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc = -1;
     if (fd < 0 || fstat(fd, &info) < 0)
         error_set(err, "%s %s: cannot read it: %s", option, file.path, strerror(errno));
@@ -68,7 +80,6 @@ static int source_open_file(struct stage_source *source, const struct spec *spec
         close(fd);
     }
     free(file.path);
-    free(absolute);
     return rc;
 }
 

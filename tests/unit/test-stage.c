@@ -238,6 +238,23 @@ static void test_what_is_no_file_is_refused(void **state)
     }
 }
 
+static void test_a_file_of_a_directory_that_is_gone_is_no_other_file(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct spec *spec = spec_of((const char *const[]){"bin/sh", NULL});
+    char *gone = mem_format("%s/gone", directory), *before = realpath(".", NULL);
+    (void)state;
+    assert_int_equal(mkdir(gone, 0700) + chdir(gone) + rmdir(gone), 0);
+    assert_null(stage_source_open(spec, &err));
+    assert_string_equal(error_text(&err), "--stage bin/sh: cannot tell in which directory that is: "
+                                          "No such file or directory");
+    assert_int_equal(chdir(before), 0);
+    error_clear(&err);
+    spec_free(spec);
+    free(before);
+    free(gone);
+}
+
 static void test_a_hook_has_to_be_executable(void **state)
 {
     struct error err = ERROR_INIT;
@@ -502,6 +519,7 @@ int main(void)
         cmocka_unit_test(test_a_path_is_one_text),
         cmocka_unit_test(test_a_program_is_found_by_its_name_and_by_its_path),
         cmocka_unit_test(test_what_is_no_file_is_refused),
+        cmocka_unit_test(test_a_file_of_a_directory_that_is_gone_is_no_other_file),
         cmocka_unit_test(test_a_hook_has_to_be_executable),
         cmocka_unit_test(test_files_arrive_with_bytes_and_modes),
         cmocka_unit_test(test_more_or_fewer_bytes_than_announced_are_refused),
