@@ -74,11 +74,16 @@ static int guard(pid_t agent, const struct agent_config *config)
 int agent_guard_run(struct agent_config *config, struct error *err)
 {
     int life[2];
-    if (pipe2(life, O_CLOEXEC) < 0)
+    if (pipe2(life, O_CLOEXEC) < 0) {
+        error_set(err, "cannot make a pipe: %s", strerror(errno));
         return 1;
+    }
     pid_t agent = fork();
-    if (agent < 0)
+    if (agent < 0) {
+        error_set(err, "cannot start the agent's second process: %s%s", strerror(errno),
+                  errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : "");
         return 1;
+    }
     if (agent > 0) {
         close(life[0]);
         return guard(agent, config);

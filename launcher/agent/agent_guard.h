@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "launcher/agent/agent.h"
 
-/* Runs to the end of both, in this process and a forked one: the exit status. In the agent, which
- * alone has an error, *err is its sentence. The config's guard is set here. */
+/* Runs to the end of both, in this process and a forked one: the exit status. *err is the sentence
+ * of the agent, or says why there is none. The config's guard is set here. */
 int agent_guard_run(struct agent_config *config, struct error *err);
 
 /* The end of what an agent that was killed has left below this process, as by descendants_end(). Its

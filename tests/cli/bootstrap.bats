@@ -10,6 +10,14 @@ teardown() { nothing_left; }
     equal "$output" "MARK=a b"
 }
 
+@test "an agent that may have one process only says so" {
+    { [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; } || skip "needs to be another user"
+    local agent
+    agent=$(dirname "$TPRUN")/tpagent
+    run -1 --separate-stderr setpriv --reuid 54321 --regid 54321 --clear-groups prlimit --nproc=1 "$agent" </dev/null
+    has_line "$stderr" '*: cannot start the agent'"'"'s second process: Resource temporarily unavailable ("ulimit -u" limits processes)'
+}
+
 @test "a template without {host} reaches no other host, and that is said" {
     run -1 --separate-stderr tprun --bootstrap '{agent}' --hosts nosuch true
     has_line "$stderr" "tprun: nosuch is not this machine, and --bootstrap {agent} reaches no other (a template with {host} does)"
