@@ -24,6 +24,13 @@ static inline int root_make(const char *const *directories)
     return 0;
 }
 
+/* Make it, and let it be $TMPDIR. For cmocka's setup of the group. */
+static inline int root_make_temporary(void **state)
+{
+    (void)state;
+    return root_make((const char *const[]){NULL}) < 0 ? -1 : setenv("TMPDIR", root, 1);
+}
+
 /* Remove it and all that is in it. For cmocka's teardown of the group. */
 static inline int root_remove(void **state)
 {

@@ -346,12 +346,6 @@ static void test_what_is_staged_again_has_the_files_of_the_instance_beside_it_st
     scratch_directory_remove(mine);
 }
 
-static int open_root(void **state)
-{
-    (void)state;
-    return root_make((const char *const[]){NULL}) < 0 ? -1 : setenv("TMPDIR", root, 1);
-}
-
 #define WITH_STAGE(test) cmocka_unit_test_setup_teardown(test, open_stage, close_stage)
 
 int main(void)
@@ -368,5 +362,5 @@ int main(void)
         WITH_STAGE(test_what_programs_would_not_find_is_not_staged),
         WITH_STAGE(test_what_is_staged_again_has_the_files_of_the_instance_beside_it_still),
     };
-    return cmocka_run_group_tests(tests, open_root, root_remove);
+    return cmocka_run_group_tests(tests, root_make_temporary, root_remove);
 }

@@ -170,6 +170,17 @@ static void answer(uint32_t number, uint32_t node, const char *what)
     json_decref(value);
 }
 
+/* The same of several nodes. */
+static void answer_all(uint32_t number, const char *nodes, const char *what)
+{
+    struct idset *set = idset_decode(nodes, NULL);
+    IDSET_FOREACH(node, set)
+    {
+        answer(number, node, what);
+    }
+    idset_free(set);
+}
+
 /* ---- the way of one staging ---- */
 
 static void
@@ -199,14 +210,20 @@ test_all_have_room_before_the_first_byte_is_sent_and_have_the_files_at_the_end(v
     assert_false(has("0-2"));
 }
 
+/* There is no room for the second file. */
+static void send_first_of_two(const char *nodes, char **said)
+{
+    set_files((const char *const[]){"one", "two", NULL});
+    tree.room = 1;
+    send_to(nodes, said);
+    answer_all(1, nodes, "ready");
+}
+
 static void test_no_more_is_sent_than_there_is_room_for(void **state)
 {
     char *said;
     (void)state;
-    set_files((const char *const[]){"one", "two", NULL});
-    tree.room = 1;
-    send_to("1", &said);
-    answer(1, 1, "ready");
+    send_first_of_two("1", &said);
     assert_sent("STAGE.1@1 DATA@1");
     stage_sender_room(sender);
     assert_sent("");
@@ -243,10 +260,8 @@ static void test_nodes_that_have_them_are_not_sent_them_again(void **state)
     send_to("1-2", &second); /* in line behind it */
     send_to("0-1", &third);
     assert_sent("STAGE.1@0-1");
-    answer(1, 0, "ready");
-    answer(1, 1, "ready");
-    answer(1, 0, "done");
-    answer(1, 1, "done");
+    answer_all(1, "0-1", "ready");
+    answer_all(1, "0-1", "done");
     assert_said(&first, "");
     assert_sent("END@0-1 STAGE.2@2");
     assert_null(third);
@@ -280,20 +295,15 @@ static void test_where_one_has_no_room_nothing_is_sent(void **state)
 static void assert_waited_for(const char *ready, size_t room, const char *hosts)
 {
     char *said, *want = mem_format("%s: no answer for ", hosts);
-    struct idset *answered = idset_decode(ready, NULL);
     open_sender(NULL);
     set_files((const char *const[]){"one", NULL});
     tree.room = room;
     send_to("0-2", &said);
-    IDSET_FOREACH(node, answered)
-    {
-        answer(1, node, "ready");
-    }
+    answer_all(1, ready, "ready");
     assert_null(said);
     patience->cb(EV_DEFAULT, patience, EV_TIMER);
     if (!said || strncmp(said, want, strlen(want)) != 0)
         fail_msg("\"%s\" does not begin with \"%s\"", said ? said : "", want);
-    idset_free(answered);
     free(want);
     free(said);
     close_sender(NULL);
@@ -311,11 +321,7 @@ static void test_one_that_fails_while_bytes_are_sent_is_the_end_of_it(void **sta
 {
     char *said;
     (void)state;
-    set_files((const char *const[]){"one", "two", NULL});
-    tree.room = 1;
-    send_to("0-1", &said);
-    answer(1, 0, "ready");
-    answer(1, 1, "ready");
+    send_first_of_two("0-1", &said);
     answer(1, 1, "disk full");
     assert_said(&said, "a1: disk full");
     assert_sent("STAGE.1@0-1 DATA@0-1 END@0-1");
@@ -328,8 +334,7 @@ static void test_nodes_that_have_them_keep_them_where_another_failed_at_the_end(
     (void)state;
     set_files((const char *const[]){"none", NULL});
     send_to("0-2", &said);
-    for (uint32_t node = 0; node < 3; node++)
-        answer(1, node, "ready");
+    answer_all(1, "0-2", "ready");
     assert_sent("STAGE.1@0-2 END@0-2");
     answer(1, 0, "done");
     answer(1, 1, "wrong bytes");
@@ -349,8 +354,7 @@ static void test_a_file_that_cannot_be_read_is_told_once_and_all_nodes_know(void
     set_files((const char *const[]){"one", NULL});
     assert_int_equal(truncate("one", 0), 0);
     send_to("0-1", &said);
-    answer(1, 0, "ready");
-    answer(1, 1, "ready");
+    answer_all(1, "0-1", "ready");
     assert_sent("STAGE.1@0-1 END@0-1");
     assert_non_null(strstr(buf_text(&tree.end), "{\"failed\":\""));
     assert_non_null(strstr(said, "/one: cannot stage it: it has become shorter"));
@@ -401,8 +405,7 @@ static void test_a_late_answer_to_a_staging_that_failed_is_none_to_the_next(void
     tree.room = 0;
     send_to("0-1", &first);
     send_to("0", &second);
-    answer(1, 0, "ready");
-    answer(1, 1, "ready");
+    answer_all(1, "0-1", "ready");
     answer(1, 1, "disk full");
     assert_said(&first, "a1: disk full");
     answer(1, 0, "broken off"); /* both were on their way then */
