@@ -1,7 +1,7 @@
 /*
- * bind - --bind-to: what a task is bound to. Binding upward, to N objects from the one on that the
- * task is placed on, belongs to a position; tasks that are bound together, or not bound, get their
- * sets when all tasks are placed. Private to layout/.
+ * bind - --bind-to: what a task is bound to. A task that is bound upward gets N objects, beginning
+ * with the one that it is placed on, which is known for each position. Tasks that are bound
+ * together, or not bound, get their sets once all tasks are placed. Private to layout/.
  */
 #ifndef AFFINITY_LAYOUT_BIND_H
 #define AFFINITY_LAYOUT_BIND_H
@@ -14,7 +14,7 @@ struct policy;
 struct position;
 struct positions;
 
-/* The position of a unit with its binding upward: policy's number of objects, the first of which
+/* The position of a unit, bound upward to as many objects as the policy says. The first of them
  * holds the unit. False when too few are left in the node. */
 bool bind_upward(const struct positions *plan, const struct policy *policy, uint32_t unit,
                  struct position *position);

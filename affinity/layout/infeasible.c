@@ -328,7 +328,7 @@ static bool hosts_have_slots(const struct layout_build *build)
     return false;
 }
 
-/* Would one task on each hardware thread do, with nothing said that stands against it? */
+/* Whether all tasks would fit with one on each hardware thread, and no option forbids that. */
 static bool threads_would_do(const struct layout_build *build, const struct placement *placement)
 {
     const struct layout_part *part = &build->request->parts[placement->first_part];

@@ -7,8 +7,8 @@
  * Mapping for Multi-Core HPC Systems, IEEE Cluster 2011]
  *
  * Parts of an MPMD program are placed in order; ranks are contiguous by part. A part without
- * layout options of its own goes on where the part before stopped; one with its own starts a new
- * pass over the hardware with what earlier parts occupy occupied.
+ * layout options of its own goes on where the part before stopped. One with its own starts a new
+ * pass over the hardware, and leaves out what earlier parts occupy.
  */
 #ifndef AFFINITY_LAYOUT_LAYOUT_H
 #define AFFINITY_LAYOUT_LAYOUT_H
@@ -41,8 +41,8 @@ struct layout_node {
     uint32_t limit; /* most tasks here (a hostfile's slots); 0: no limit */
 };
 
-/* With node_count it is the first so many nodes that have room for an even share, and each gets its
- * share. Ranks go in blocks, node by node, unless the map goes round the nodes: n first, or second
+/* With node_count, the first so many nodes that have room for an even share are used, and each gets
+ * its share. Ranks go in blocks, node by node, unless the map goes round the nodes: n first, or second
  * as in WORD:span. */
 struct layout_request {
     const struct layout_node *nodes;

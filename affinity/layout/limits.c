@@ -200,7 +200,7 @@ uint32_t passes_fit(struct passes *passes, const uint32_t *nodes, uint32_t nnode
         if (seat_is_free(passes, seat))
             limits_seat_take(passes, seat);
     position_iterator_free(&walk);
-    /* Again over the seats that the pass before took, until a pass takes none. */
+    /* Further passes, each over the seats that the one before took, until one takes none. */
     while (passes->nseats < until && passes->nseats > from)
         for (uint32_t to = passes->nseats; from < to && passes->nseats < until; from++)
             if (seat_is_free(passes, passes->seats[from]))
@@ -217,7 +217,7 @@ static bool seat_is_held(const struct passes *passes, struct seat seat)
     return bit_is_set(passes->held, passes->held_base[seat.node] + unit);
 }
 
-/* Past the limits: what is not held yet, or with `again` everything. */
+/* One pass beyond the limits: over the positions that no task holds, or with `again` over all. */
 static void forced_pass(struct passes *passes, const uint32_t *nodes, uint32_t nnodes,
                         uint32_t until, bool again)
 {

@@ -72,9 +72,9 @@ static void find_nesting(struct nesting *nesting, const struct positions *plan,
         enum topo_level level = policy->loops[loop];
         for (uint32_t earlier = 0; earlier < loop && !nesting->idle[loop]; earlier++)
             nesting->idle[loop] = levels_coincide(plan, policy->loops[earlier], level);
-        /* Whether an object encloses an equal one is a question of their levels: as the node's other
-         * objects have it, or, where these do not say, as levels are commonly nested. A socket with
-         * one NUMA domain left of two still encloses it. */
+        /* Two objects with the same units: which is the outer one? The other objects of their levels
+         * on this node tell, or else the usual order of levels. So a socket encloses its NUMA domain
+         * even when that is the only one left of two. */
         for (uint32_t i = 0; i < policy->nloops; i++) {
             bool outside = level_encloses(plan, level, policy->loops[i]);
             bool inside = level_encloses(plan, policy->loops[i], level);

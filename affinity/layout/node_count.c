@@ -19,8 +19,8 @@ void node_choice_all(struct node_choice *choice, uint32_t nnodes, const struct i
             choice->nodes[choice->count++] = node;
 }
 
-/* The first nodes with room for their share: the share, or one more on `rest` of them. Those with
- * room for the smaller share only may be so many that the larger ones still find a node. */
+/* The first nodes with room for their share: `share` tasks, or one more on `rest` of them. Of nodes
+ * with room for the smaller share only, no more are chosen than are to have it. */
 static void choose_nodes(struct layout_build *build, const uint32_t *room, uint32_t share,
                          uint32_t rest)
 {
@@ -78,7 +78,8 @@ int node_count_choose_any(struct layout_build *build, struct passes *passes,
     return rc;
 }
 
-/* One task more for `left` of the nodes, in turn: those with the room, or any that got none. */
+/* One task more for `left` of the nodes, in turn: for those with room for it, or with `any` for all
+ * that got none. Returns how many tasks are left. */
 static uint32_t share_rest(const struct layout_build *build, struct passes *passes, uint32_t *quota,
                            uint32_t share, uint32_t left, bool any)
 {

@@ -60,7 +60,7 @@ static int bind_slot(struct layout_build *build, const struct layout_slot *slot,
     size_t found = 0;
     for (size_t at = 0; idset_range(slot->cores, &at, &first, &last); n++) {
         spans[n] = (struct rows){row_of_core(class, first), row_of_core(class, last + 1ull)};
-        /* A core may have several threads, and none is there that the node does not allow. */
+        /* A core has a row for each of its threads that the node allows: count it once. */
         for (uint32_t row = spans[n].first; row < spans[n].end; row++)
             found += row == spans[n].first ||
                      node_class_core(class, row) != node_class_core(class, row - 1);

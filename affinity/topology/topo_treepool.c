@@ -1,21 +1,21 @@
-/* A topology as the key `topo` of an R: domains within domains, each with what is not said further in. */
+/* A topology as the key `topo` of an R: domains within domains, each with what no domain inside of it has. */
 #include "affinity/topology/topo_treepool.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-/* Levels that are domains; the first is outside where both are the same. */
+/* Levels that are domains, the outer one first where both have the same objects. */
 static const enum topo_level domain_levels[] = {TOPO_SOCKET, TOPO_NUMA};
 
 enum { NDOMAINS = sizeof(domain_levels) / sizeof(domain_levels[0]) };
 
-/* Rows [first, end): of one domain, of the whole node, or around all that something is next to. */
+/* Rows [first, end) of a domain, of the whole node, or of all that a GPU or a memory is next to. */
 struct region {
     uint32_t first, end;
 };
 
-/* A GPU or a NUMA node, which the innermost domain around its region has. */
+/* A GPU or the memory of a NUMA node. It is written for the innermost domain around its rows. */
 struct thing {
     uint32_t id; /* of the GPU, or GiB */
     struct region rows;
@@ -76,7 +76,7 @@ static struct idset *cores_in(const struct localities *all, struct region in)
     return cores;
 }
 
-/* What is said once is no more to be said further out: it leaves the list. */
+/* What lies in these rows is written here, and no more for a domain around them: it leaves the list. */
 static void take_inside(struct things *things, struct region in,
                         void (*take)(uint32_t id, void *arg), void *arg)
 {
@@ -144,7 +144,7 @@ static json_t *say_region(struct localities *all, struct region in, size_t level
         json_object_set(value, topo_level_name(all->levels[level]), list);
     json_decref(list);
     say_set(value, "cores", own);
-    /* What the domains inside have taken is gone from these. */
+    /* What is left after the domains inside. */
     uint64_t gib = 0;
     struct idset *gpus = idset_new();
     take_inside(&all->gpus, in, take_gpu, gpus);

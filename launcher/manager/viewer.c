@@ -27,8 +27,8 @@ struct viewer {
 
 /* ---- what it is shown ---- */
 
-/* Sent before it is saved: where saving stops with this very frame it is sent once more behind the FRAME_SAVE that says
- * so, and only then it is shown. */
+/* Send it, then save it. If saving stops with this frame, the saver sends FRAME_SAVE and the frame
+ * once more, and the viewer shows the second. */
 static void viewer_send_frame(struct viewer *viewer, const struct frame *frame)
 {
     if (viewer->link)
@@ -102,7 +102,7 @@ static void viewer_on_notes_due(struct ev_loop *loop, ev_timer *timer, int event
     viewer_settle_notes(timer->data);
 }
 
-/* With -v the order tells something, too. */
+/* Notes of hosts that say the same become one line; not with -v, where their order counts. */
 void viewer_host_note(struct viewer *viewer, const char *text)
 {
     size_t len = strcspn(text, " ");

@@ -22,7 +22,7 @@
 
 #define MEMORY "/dev/shm"
 #define HIGH 10     /* no descriptor below: a task's are set there */
-#define PREFIX 64   /* bytes of what all names of a kind begin with */
+#define PREFIX 64   /* bytes that the names of a kind begin with */
 #define LONGEST 1e8 /* s that any epilog takes, also where it may take any time */
 
 struct directory {
@@ -35,9 +35,9 @@ struct scratch {
     int epilog;            /* enum scratch_epilog */
     double epilog_timeout; /* s; set before */
     struct scratch *instance;
-    double inner_epilogs; /* s that those of programs in it take at most */
-    /* A socket pair, the same in all processes that know this. What owns a directory is sent to the first, where nobody
-     * takes it: so it is open for as long as one of these processes lives. */
+    double inner_epilogs; /* s that the epilogs of programs in it take at most */
+    /* A socket pair that all processes with this scratch share. The descriptor that owns a directory is sent to its
+     * first end, where nobody receives it: so it stays open until the last of these processes is gone. */
     int owners[2];
 };
 
@@ -75,8 +75,9 @@ static bool is_noted(const struct directory *directory)
     return __atomic_load_n(&directory->noted, __ATOMIC_ACQUIRE);
 }
 
-/* Of this user's directories. Those of files may be on a disk that several machines share, and what
- * is owned is known to one kernel alone: to others they have another name. */
+/* How the names of this user's directories begin. Those of files may be on a disk that several
+ * machines share, and only the kernel of the owner knows that they are owned. So their names have
+ * the boot id, and no other machine sweeps them. */
 static int write_prefix(char prefix[PREFIX], bool files)
 {
     char boot[9] = "";
@@ -131,13 +132,14 @@ const char *scratch_directory_chosen(struct scratch *scratch)
     return scratch && is_noted(&scratch->files) ? scratch->files.path : NULL;
 }
 
-/* Of programs that were killed, with their agents and whoever started these. */
+/* A directory of a program that was killed, with its agents and whoever started these. */
 static void sweep(const char *path)
 {
     directory_remove(AT_FDCWD, path);
 }
 
-/* Owned by this process and those that share `scratch`; also where another thread has just made it. */
+/* The directory is owned by this process and all that share `scratch`. 0 also where another thread
+ * has just made it. */
 static int make(const struct scratch *scratch, const struct directory *directory, bool files)
 {
     char prefix[PREFIX], above[PATH_MAX];
@@ -150,7 +152,7 @@ static int make(const struct scratch *scratch, const struct directory *directory
         return 0;
     if (fd >= 0)
         descriptor_message_send(scratch->owners[1], "", 1, &fd, 1);
-    /* Not before: it is done beside, and takes for dead what has no owner for a moment. */
+    /* Only now: the sweep would remove a directory that has no owner yet. */
     if (write_prefix(prefix, files) == 0)
         owned_directory_sweep(above, prefix, sweep);
     errno = number;
@@ -189,7 +191,7 @@ static void raise_inner(struct scratch *scratch, double seconds)
         ;
 }
 
-/* One of an instance comes after those of the programs in it. */
+/* The epilog of an instance waits for those of the programs in it. */
 void scratch_directory_expect_epilog(struct scratch *scratch, double timeout)
 {
     double seconds = timeout;

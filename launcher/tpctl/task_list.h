@@ -11,7 +11,7 @@
 #include "launcher/protocol/control_answer.h"
 
 #define TASK_LIST_MAX                                                                              \
-    64 /* tasks that have a line each; of more those of a host that do the same share one */
+    64 /* of so many tasks each has a line; of more, those of a host in one state share one */
 
 /* Append the table, with a line of titles. */
 void task_list_text(struct buf *out, const struct control_answer *answer);

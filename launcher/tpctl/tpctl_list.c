@@ -19,7 +19,7 @@ static const char *user_name(void)
     return user ? user->pw_name : "";
 }
 
-/* Printed one by one: a list of all as a value would need much memory. `why`: its log cannot be read. */
+/* Each is printed at once: one JSON value of all would need much memory. `why`: its log cannot be read. */
 static void list_json(struct method_call *call, const struct found_program *program,
                       const struct program_record *record, const char *why, const char *user)
 {

@@ -66,7 +66,7 @@ static void publish_lookup_deliver(pmix_status_t status, void *cbdata)
     free(found);
 }
 
-/* Where only some were found it is a success, or else openpmix would give the task nothing at all. */
+/* A success even where only some keys were found: openpmix would give the task nothing otherwise. */
 static void lookup_found(struct pmix_host *host, struct upcall *event, enum reply_status status,
                          struct pack *rest)
 {
@@ -99,7 +99,7 @@ static void publish_lookup_ask(struct pmix_host *host, struct upcall *event)
 
 /* ---- what openpmix asks, in its own thread ---- */
 
-/* All that is no option is published. */
+/* Each info that is no option is a name to publish. */
 static pmix_status_t publish_lookup_put_names(struct buf *out, const pmix_info_t info[],
                                               size_t ninfo)
 {

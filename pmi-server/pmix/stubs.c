@@ -1,5 +1,5 @@
 /*
- * The host without openpmix's headers: there is none.
+ * The host side of PMIx in a tprun that was built without openpmix's headers: it serves nobody.
  */
 #include <stddef.h>
 

@@ -10,7 +10,7 @@
 #include "pmi-server/service/namespaces.h"
 #include "pmi-server/service/outbox.h"
 
-/* False: it is nobody, which is answered. */
+/* Who asks. False: the node has no such task, and the caller says so in its answer. */
 static bool party_of(const struct pmi_service *service, const struct requester *asked,
                      const struct message_up *talk, struct party *party)
 {
@@ -31,7 +31,7 @@ struct lookup {
     struct party party;
     char *job; /* the party's */
     enum publish_range range;
-    uint32_t wanted; /* keys at least; 0: it does not wait */
+    uint32_t wanted; /* it waits for at least so many keys; 0: it does not wait */
     uint32_t nkeys;
     char **keys;
 };
@@ -98,7 +98,7 @@ static bool publish_lookup_put(struct pmi_service *service, const struct publish
     return true;
 }
 
-/* Its own program's, or another's; what is to be read once is gone then. */
+/* A name of its own program, else of another. One that is to be read once is removed. */
 static bool put_found(struct pmi_service *service, const struct lookup *lookup, uint32_t i,
                       struct buf *out)
 {
@@ -172,7 +172,7 @@ static bool ends(struct pmi_service *service, const struct lookup *lookup, const
     return concerned && try(service, lookup);
 }
 
-/* Names with an id above `since` have come; NULL: other programs' have changed. */
+/* There are new names, with ids above `since`; NULL: names of other programs have changed. */
 static void lookups_try(struct pmi_service *service, const uint64_t *since)
 {
     drop(service, ends, since);
@@ -317,7 +317,7 @@ static bool is_own(const struct published_name *name, const void *what)
            (!wish->key || strcmp(name->key, wish->key) == 0);
 }
 
-/* Those of other programs are not looked at: they are not withdrawn here anyhow. */
+/* Names of other programs are not searched: a task cannot withdraw them. */
 static enum reply_status withdraw(struct pmi_service *service, const struct wish *wish)
 {
     if (name_store_drop(service, is_own, wish) || !wish->key)
