@@ -601,7 +601,7 @@ static void test_a_wait_for_the_lock_leaves_an_alarm_of_the_process_as_it_is(voi
     instance_set_patience(instance, 0.1);
     assert_int_equal(claim_cores(program, "n0", "0", NULL), -1);
     setitimer(ITIMER_REAL, &(struct itimerval){0}, &left);
-    assert_in_range(left.it_value.tv_sec, 1, 999);
+    assert_uint_in_range(left.it_value.tv_sec, 1, 999);
     kill_holder(pid);
     entry_end(program);
     instance_close(instance);
