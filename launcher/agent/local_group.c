@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/agent/group_services.h"
 #include "launcher/agent/local_task.h"
@@ -39,7 +40,7 @@ struct local_group {
 static void group_on_activity(void *owner)
 {
     struct local_group *group = owner;
-    group->last_activity = ev_now(group->shared.services->loop);
+    group->last_activity = clock_monotonic_seconds();
 }
 
 static void group_on_stdin_written(void *owner)
@@ -453,7 +454,7 @@ bool local_group_reaped(struct local_group *group, pid_t pid, int status)
     for (uint32_t i = 0; i < group->ntasks; i++) {
         if (group->tasks[i].pid == pid) {
             local_task_reaped(&group->tasks[i], status);
-            group->last_activity = ev_now(group->shared.services->loop);
+            group->last_activity = clock_monotonic_seconds();
             group->live--;
             if (task_stdin_reads(group->tasks[i].input))
                 group->ops->stdin_written(group->owner);
@@ -524,8 +525,8 @@ static bool leftovers_go_on(struct local_group *group)
         return false;
     if (task_outputs_are_held(services->outputs)) /* nobody listens for the moment */
         return true;
-    double rest =
-        group->last_activity + fmin(LEFTOVER_TIMEOUT, kill_grace(group)) - ev_now(services->loop);
+    double rest = group->last_activity + fmin(LEFTOVER_TIMEOUT, kill_grace(group)) -
+                  clock_monotonic_seconds();
     if (rest <= 0)
         return false;
     task_termination_look_again(services->termination, rest);
@@ -702,7 +703,7 @@ void local_group_add_reading(struct local_group *group, const struct idset *rank
 
 void local_group_output_resumed(struct local_group *group)
 {
-    group->last_activity = ev_now(group->shared.services->loop);
+    group->last_activity = clock_monotonic_seconds();
 }
 
 void local_group_pmix_failed(struct local_group *group, const struct error *err)

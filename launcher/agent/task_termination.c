@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/process/descendants.h"
 
@@ -57,8 +58,8 @@ static void give_up(struct task_termination *termination)
 static void on_kill_time(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct task_termination *termination = timer->data;
-    (void)events;
-    if (ev_now(loop) < termination->kill_at)
+    (void)loop, (void)events;
+    if (clock_monotonic_seconds() < termination->kill_at)
         return;
     task_signals_kill(termination->config.signals);
     if (++termination->kills == KILL_ROUNDS && task_termination_has_leftovers(termination))
@@ -67,7 +68,7 @@ static void on_kill_time(struct ev_loop *loop, ev_timer *timer, int events)
 
 void task_termination_start(struct task_termination *termination, double grace)
 {
-    double at = ev_now(termination->config.loop) + grace;
+    double at = clock_monotonic_seconds() + grace;
     if (termination->on && at >= termination->kill_at) {
         termination->for_leftovers = false;
         return;

@@ -1,0 +1,27 @@
+# shellcheck disable=SC2154 # bats sets status, output and stderr
+# The clock of the calendar is set while a program runs: an hour back.
+load ../lib/common
+setup_file() { build_programs; }
+setup() {
+    start_test
+    export CLOCK_SHIFT=-3600 CLOCK_SHIFT_FROM=$PWD/set
+}
+shifted() { env LD_PRELOAD="$PROGRAMS/clock-shift" timeout --foreground -k 5 "${LIMIT:-20}" "$TPRUN" "$@"; }
+
+@test "tasks that ignore SIGTERM are killed in time when the clock is set back meanwhile" {
+    run -7 --separate-stderr shifted --oversubscribe --kill-grace 2s -n 2 sh -c '
+        [ "$TPRUN_RANK" = 0 ] || { until [ -e ready ]; do sleep 0.05; done; exit 7; }
+        trap "touch $CLOCK_SHIFT_FROM" TERM
+        touch ready
+        while :; do sleep 0.05; done 2>/dev/null'
+    [ -e set ]
+    equal "$stderr" "tprun: rank 1 on $(uname -n): exited with status 7
+tprun: 1 other task was ended by tprun then"
+}
+
+@test "what a task left behind is ended in time when the clock is set back meanwhile" {
+    run -0 --separate-stderr shifted --kill-grace 1s -n 1 sh -c '
+        trap "" TERM
+        (sleep 0.3; touch $CLOCK_SHIFT_FROM; exec sleep 1000) &'
+    [ -e set ]
+}
