@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "config.h"
@@ -405,7 +406,7 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
     child->group = *group;
     child->here = target->here;
     child->reaching = !target->here;
-    child->started = ev_now(owner->loop);
+    child->started = clock_monotonic_seconds();
     for (size_t i = 0; i < group->count; i++)
         idset_add(child->nodes, target[i].node);
     if (start_queue_group_is_shared(&child->group)) {

@@ -44,7 +44,7 @@ struct child {
     pid_t pid;           /* 0 once reaped, or where it has no command of its own */
     struct link *link;   /* NULL once closed */
     enum bootstrap_stage stage;
-    double started; /* loop time */
+    double started; /* s of the monotonic clock */
     bool silent;    /* its patience was not enough */
     int words_fd;   /* the command's stderr, or -1 */
     struct buf raw, words;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/tree/child.h"
 #include "launcher/tree/multi_host_start.h"
@@ -23,7 +24,7 @@ struct tree {
     struct start_queue waiting;
     uint32_t reaching; /* children that count for the fan-out */
     uint32_t sharing;  /* those of them that are started together */
-    double heard;      /* loop time when one last came up, or the first began to wait */
+    double heard; /* s of the monotonic clock, when one last came up, or the first began to wait */
     uint32_t present; /* children whose process or link, and starts whose process, is still there */
     pid_t *pids;
     struct multi_host_start **starts;
@@ -51,7 +52,7 @@ static void tree_on_frame(void *arg, struct child *child, const struct frame *fr
 {
     struct tree *tree = arg;
     if (child->reaching && child->stage == STAGE_UP) {
-        tree->heard = ev_now(tree->loop);
+        tree->heard = clock_monotonic_seconds();
         has_reached(tree, child);
         if (child->start)
             multi_host_start_check(child->start);
@@ -89,7 +90,7 @@ static void on_unreached(void *arg, struct child *child, const char *text)
                                   .host = child->host,
                                   .stage = child->stage,
                                   .text = text,
-                                  .elapsed = ev_now(tree->loop) - child->started,
+                                  .elapsed = clock_monotonic_seconds() - child->started,
                                   .silent = child->silent,
                                   .nodes = nodes};
     tree->ops->unreached(tree->arg, &what);
@@ -242,7 +243,7 @@ static void tree_start_waiting(struct tree *tree)
     struct start_queue_group group;
     while (!tree->ending && tree->reaching < tree->boot->fanout && is_turn(tree, start) &&
            start_queue_take(&tree->waiting, &group)) {
-        if (ev_now(tree->loop) - tree->heard < tree->boot->start_timeout) {
+        if (clock_monotonic_seconds() - tree->heard < tree->boot->start_timeout) {
             tree_add(tree, &start, &group);
             continue;
         }
@@ -263,7 +264,7 @@ void tree_start(struct tree *tree, const struct tree_target *targets, size_t cou
         return;
     struct target_list *list = target_list_new(targets, count);
     if (!tree->reaching)
-        tree->heard = ev_now(tree->loop);
+        tree->heard = clock_monotonic_seconds();
     for (size_t i = 0; i < groups; i++) {
         size_t size = (count - at) / (groups - i); /* the rest, shared evenly */
         double share = how == TREE_LATE || (how == TREE_FIRST && size == 1) ? 1 : 0.5;

@@ -1,5 +1,5 @@
 # shellcheck disable=SC2154 # bats sets status, output and stderr
-# The clock of the calendar is set while a program runs: an hour back.
+# The clock of the calendar is set while a program runs: an hour back, or forward.
 load ../lib/common
 setup_file() { build_programs; }
 setup() {
@@ -24,4 +24,14 @@ tprun: 1 other task was ended by tprun then"
         trap "" TERM
         (sleep 0.3; touch $CLOCK_SHIFT_FROM; exec sleep 1000) &'
     [ -e set ]
+}
+
+@test "hosts are not given up before their time when the clock is set forward" {
+    printf '#!/bin/sh\ncase $1 in a) sleep 0.7; touch set; exit 1 ;; esac\nshift; exec "$@"\n' >reach
+    chmod +x reach
+    CLOCK_SHIFT=3600 run -0 --separate-stderr shifted --bootstrap './reach {host} {agent}' --fanout 2 --start-timeout 15s \
+        --hosts b,a,c,d -N 1 -n 1 true
+    [ -e set ]
+    has_line "$stderr" "tprun: a: not started: exec: * exited with status 1 (after [0-9].[0-9] s); left out, since *"
+    [[ $stderr != *"not tried"* ]]
 }
