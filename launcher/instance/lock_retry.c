@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/instance/resources.h"
 #include "launcher/ledger/instance_lock.h"
@@ -17,7 +18,7 @@ struct lock_retry {
     void *owner;
     bool tasks_run;
     ev_timer timer; /* until it is tried again */
-    double since;   /* another process has it, in s of the epoch; 0: it has not */
+    double since;   /* another process has it, in s of the monotonic clock; 0: it has not */
     bool told;
     void (*again)(void *owner);
 };
@@ -72,7 +73,7 @@ void lock_be_patient(struct lock_retry *lock)
 
 int lock_wait(struct lock_retry *lock, void (*again)(void *owner), struct error *err)
 {
-    double now = ev_time();
+    double now = clock_monotonic_seconds();
     if (!(lock->since > 0))
         lock->since = now;
     if (now - lock->since > LOCK_MOST) {

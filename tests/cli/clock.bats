@@ -35,3 +35,15 @@ tprun: 1 other task was ended by tprun then"
     has_line "$stderr" "tprun: a: not started: exec: * exited with status 1 (after [0-9].[0-9] s); left out, since *"
     [[ $stderr != *"not tried"* ]]
 }
+
+@test "a lock that another process has is waited for when the clock is set forward" {
+    tprun true
+    lock_file "$(echo "$TPRUN_RUNTIME_DIR"/this-machine-*)/lock"
+    start env CLOCK_SHIFT=3600 LD_PRELOAD="$PROGRAMS/clock-shift" "$TPRUN" echo text
+    sleep 1
+    touch set
+    sleep 1
+    kill "$locker"
+    finish
+    equal "$(cat out)" text
+}
