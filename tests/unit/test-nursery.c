@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,14 +120,21 @@ static size_t children_of(pid_t parent, char state)
     return count;
 }
 
+static void ask_for(struct nursery *nursery, int *fds, int many)
+{
+    for (int i = 0; i < many; i++) {
+        errno = 0; /* what was there before says nothing */
+        fds[i] = born(nursery);
+    }
+}
+
 /* So many that are asked for while it is stopped: what does not go into its socket waits. */
 static struct nursery *open_stopped(struct ev_loop *loop, int *fds, int many)
 {
     struct nursery *nursery = open_nursery();
     nursery_attach(nursery, loop);
     kill(nursery_pid(nursery), SIGSTOP);
-    for (int i = 0; i < many; i++)
-        fds[i] = born(nursery);
+    ask_for(nursery, fds, many);
     return nursery;
 }
 
@@ -234,14 +242,58 @@ static void more_than_its_socket_holds_waits_for_it(void **state)
     struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
     struct nursery *nursery = open_stopped(loop, fds, MANY);
     (void)state;
-    ev_run(loop, EVRUN_NOWAIT);
-    kill(nursery_pid(nursery), SIGCONT);
-    ev_run(loop, 0); /* to the last of them: then nothing is watched */
-    for (int i = 0; i < MANY; i++)
-        assert_true(atoi(ask(fds[i], 'p')) > 0);
-    order_to_end(fds, MANY);
+    for (int round = 0; round < 2; round++) { /* as well once nothing waited any more */
+        ev_run(loop, EVRUN_NOWAIT);
+        kill(nursery_pid(nursery), SIGCONT);
+        ev_run(loop, 0); /* to the last of them: then nothing is watched */
+        for (int i = 0; i < MANY; i++)
+            assert_true(atoi(ask(fds[i], 'p')) > 0);
+        order_to_end(fds, MANY);
+        await_ends(fds, MANY);
+        kill(nursery_pid(nursery), SIGSTOP);
+        if (round == 0)
+            ask_for(nursery, fds, MANY);
+    }
+    nursery_free(nursery);
+    ev_loop_destroy(loop);
+}
+
+static void what_waits_for_one_that_is_killed_is_dropped(void **state)
+{
+    enum { MANY = 400 };
+    static int fds[MANY];
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    struct nursery *nursery = open_stopped(loop, fds, MANY);
+    (void)state;
+    kill(nursery_pid(nursery), SIGKILL);
+    ev_run(loop, 0);
     await_ends(fds, MANY);
     nursery_free(nursery);
+    ev_loop_destroy(loop);
+}
+
+static void what_cannot_wait_is_refused(void **state)
+{
+    enum { MANY = 400 };
+    static int fds[MANY];
+    struct error err = ERROR_INIT;
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    struct nursery *nursery = open_stopped(loop, fds, MANY);
+    struct rlimit limit, less;
+    int pair[2];
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    less = (struct rlimit){.rlim_cur = (rlim_t)pair[1] + 1, .rlim_max = limit.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &less); /* each that waits has descriptors of its own */
+    assert_int_equal(nursery_start(nursery, &pair[1], 1, &err), -1);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    assert_string_equal(error_text(&err), "cannot ask for a process: Too many open files");
+    error_clear(&err);
+    close(pair[0]);
+    close(pair[1]);
+    nursery_free(nursery);
+    await_ends(fds, MANY);
     ev_loop_destroy(loop);
 }
 
@@ -254,6 +306,8 @@ static void what_waits_is_dropped_with_it(void **state)
     (void)state;
     nursery_free(nursery);
     await_ends(fds, MANY);
+    usleep(20000);
+    ev_run(loop, 0); /* nothing of it is watched any more */
     ev_loop_destroy(loop);
 }
 
@@ -283,6 +337,7 @@ static void ends_after_its_maker_once_what_it_forked_has_ended(void **state)
     assert_int_equal(waitpid(maker, NULL, 0), maker);
     int status = -1;
     assert_string_equal(ask(pair[0], 'a'), "orphan, 1");
+    usleep(50000);
     assert_int_equal(waitpid(nursery, &status, WNOHANG), 0);
     close(pair[0]);
     assert_int_equal(waitpid(nursery, &status, 0), nursery); /* by itself */
@@ -320,6 +375,8 @@ int main(void)
         cmocka_unit_test(what_it_forks_waits_for_its_own_children),
         cmocka_unit_test(forks_many_at_once_and_keeps_no_zombies),
         cmocka_unit_test(more_than_its_socket_holds_waits_for_it),
+        cmocka_unit_test(what_waits_for_one_that_is_killed_is_dropped),
+        cmocka_unit_test(what_cannot_wait_is_refused),
         cmocka_unit_test(what_waits_is_dropped_with_it),
         cmocka_unit_test(ends_after_its_maker_once_what_it_forked_has_ended),
         cmocka_unit_test(says_so_when_it_was_killed),
