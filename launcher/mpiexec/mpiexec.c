@@ -48,6 +48,9 @@ static int mpiexec_apply(struct mpiexec *mpiexec, const struct mpiexec_option *o
 {
     if (option->place == MPIEXEC_IDLE)
         return 0;
+    static const char nothing[] = "nothing: ";
+    if (option->place == MPIEXEC_NONE && strncmp(option->native, nothing, strlen(nothing)) == 0)
+        return error_set(err, "not supported: leave it out: %s", option->native + strlen(nothing));
     if (option->place == MPIEXEC_NONE)
         return error_set(err, "not supported: write %s", option->native);
     if (option->place == MPIEXEC_READ)

@@ -86,12 +86,16 @@ char *mpiexec_help(void)
                  "tprun, run by the name of another launcher. Options have one dash or two.\n"
                  "Long options of tprun itself, such as --dry-run, need two: see tprun --help.\n");
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-        buf_printf(&help, "\n%s:\n", sections[i].title);
+        bool titled = false;
         for (const struct mpiexec_option *option = mpiexec_table; option->names; option++) {
             bool means = option->place != MPIEXEC_IDLE && option->place != MPIEXEC_NONE;
-            if (option->dialect == sections[i].dialect &&
-                (sections[i].place == MPIEXEC_WHOLE ? means : option->place == sections[i].place))
-                help_row(&help, option);
+            if (option->dialect != sections[i].dialect ||
+                (sections[i].place == MPIEXEC_WHOLE ? !means : option->place != sections[i].place))
+                continue;
+            if (!titled)
+                buf_printf(&help, "\n%s:\n", sections[i].title);
+            titled = true;
+            help_row(&help, option);
         }
     }
     return buf_take_text(&help);

@@ -56,7 +56,9 @@ static const struct layout_word *word_find(struct mpiexec_text text)
     return NULL;
 }
 
-static int layout_refuse(struct mpiexec_text text, struct error *err)
+#define LEVELS "hwthread, core, l1cache, l2cache, l3cache, numa, socket, board or node"
+
+static int layout_refuse(struct mpiexec_text text, const char *expected, struct error *err)
 {
     const char *equals = memchr(text.at, '=', text.len);
     if (equals)
@@ -65,10 +67,8 @@ static int layout_refuse(struct mpiexec_text text, struct error *err)
         if (text_is(text, layout_hints[i].name))
             return error_set(err, "%s is not supported: write %s", excerpt(text.at, text.len).text,
                              layout_hints[i].here);
-    return error_set(err,
-                     "unknown value %s (expected hwthread, core, l1cache, l2cache, l3cache, numa, "
-                     "socket, board or node)",
-                     excerpt(text.at, text.len).text);
+    return error_set(err, "unknown value %s (expected %s)", excerpt(text.at, text.len).text,
+                     expected);
 }
 
 static void layout_add(struct mpiexec *mpiexec, char *word)
@@ -103,7 +103,7 @@ int mpiexec_read_bind(struct mpiexec *mpiexec, const char *const *values, struct
     bool core = word && word->letter[0] == 'c', node = word && word->letter[0] == 'n';
     uint32_t count = 1;
     if (!word && !none && !modifiers)
-        return layout_refuse(name, err);
+        return layout_refuse(name, "none, " LEVELS, err);
     while (*at) {
         struct mpiexec_text modifier = mpiexec_text_cut(&at, LAYOUT_MODIFIERS);
         if (mpiexec_text_begins(modifier, "overload-allowed", 2) ||
@@ -112,7 +112,10 @@ int mpiexec_read_bind(struct mpiexec *mpiexec, const char *const *values, struct
         if (mpiexec_text_begins(modifier, "no-overload", 2))
             mpiexec->strict = true;
         else if (!word || !text_is_number(modifier))
-            return layout_refuse(modifier, err);
+            return layout_refuse(modifier,
+                                 "a count of objects, overload-allowed, no-overload or "
+                                 "if-supported",
+                                 err);
         else if (!(count = layout_number(modifier, err)))
             return -1;
     }
@@ -152,7 +155,7 @@ static int map_modifier(struct mpiexec *mpiexec, struct mpiexec_text text, bool 
         return error_set(err, "a count after the level is not supported: write tprun --map-by "
                               "with a map string (see tprun --help layout)");
     else
-        return layout_refuse(text, err);
+        return layout_refuse(text, "PE=N, span, oversubscribe or nooversubscribe", err);
     return 0;
 }
 
@@ -186,7 +189,7 @@ static int map_per(struct mpiexec *mpiexec, const char **at, struct error *err)
     if (!count)
         return error_prefix(err, "ppr");
     if (!word)
-        return layout_refuse(name, err);
+        return layout_refuse(name, LEVELS, err);
     mpiexec_add_per(mpiexec, count, strcmp(word->native, "slot") == 0 ? "core" : word->native,
                     mem_format("ppr:%u:%.*s", count, (int)name.len, name.at));
     return 0;
@@ -214,7 +217,7 @@ static int map_read(struct mpiexec *mpiexec, const char *at, struct error *err)
     if (per && map_per(mpiexec, &at, err) < 0)
         return -1;
     if (!per && !word && !modifiers)
-        return layout_refuse(name, err);
+        return layout_refuse(name, "ppr:N:LEVEL, slot, " LEVELS, err);
     while (*at)
         if (map_modifier(mpiexec, mpiexec_text_cut(&at, LAYOUT_MODIFIERS), &span, err) < 0)
             return -1;

@@ -201,5 +201,5 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     run -2 --separate-stderr launch mpirun --forward-signals USR1,URG -n 1 true
     has_line "$stderr" 'tprun: --forward-signals: cannot pass on "URG" (expected USR1 or USR2)'
     run -2 --separate-stderr launch mpirun --dvm
-    has_line "$stderr" "tprun: --dvm: not supported: write nothing: tprun needs no daemons"
+    has_line "$stderr" "tprun: --dvm: not supported: leave it out: tprun needs no daemons"
 }

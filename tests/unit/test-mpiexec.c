@@ -266,10 +266,16 @@ static const struct {
     {"-bind-to user:0+2,1 a", "-bind-to: \"user\" is not supported: write --rankfile FILE with "
                               "the processors of each rank"},
     {"-bind-to core:0 a", "-bind-to: \"0\" is not a number from 1 to 16777216"},
-    {"-bind-to core:x a", "-bind-to: unknown value \"x\" (expected hwthread, core, l1cache, "
-                          "l2cache, l3cache, numa, socket, board or node)"},
-    {"-bind-to none:2 a", "-bind-to: unknown value \"2\" (expected hwthread, core, l1cache, "
-                          "l2cache, l3cache, numa, socket, board or node)"},
+    {"-bind-to foo a", "-bind-to: unknown value \"foo\" (expected none, hwthread, core, l1cache, "
+                       "l2cache, l3cache, numa, socket, board or node)"},
+    {"-bind-to core:x a", "-bind-to: unknown value \"x\" (expected a count of objects, "
+                          "overload-allowed, no-overload or if-supported)"},
+    {"-bind-to none:2 a", "-bind-to: unknown value \"2\" (expected a count of objects, "
+                          "overload-allowed, no-overload or if-supported)"},
+    {"-map-by foo a", "-map-by: unknown value \"foo\" (expected ppr:N:LEVEL, slot, hwthread, core, "
+                      "l1cache, l2cache, l3cache, numa, socket, board or node)"},
+    {"-map-by core:foo a", "-map-by: unknown value \"foo\" (expected PE=N, span, oversubscribe or "
+                           "nooversubscribe)"},
     {"-map-by numa:2 a",
      "-map-by: a count after the level is not supported: write tprun --map-by with a map string "
      "(see tprun --help layout)"},
