@@ -113,8 +113,8 @@ static void add_level(struct pairing *pairing, enum topo_level level, uint32_t *
 
 /* ---- places ---- */
 
-/* One place a core: of its threads the first. Cores that earlier tasks occupy are left out while all places
- * are taken for the first time. */
+/* Each core has one place: its first thread. As long as places are taken for the first time, cores that
+ * earlier tasks occupy are left out. */
 static void find_places(struct pairing *pairing)
 {
     const struct positions *plan = pairing->plan;
@@ -130,7 +130,7 @@ static void find_places(struct pairing *pairing)
     }
 }
 
-/* All tasks of a shared domain find room at its places, evenly and in order. */
+/* How many tasks share a place, so that the places of a shared domain have room for all of its tasks. */
 static void share_places(struct pairing *pairing)
 {
     for (uint32_t i = 0; i < pairing->ncircles; i++) {
@@ -155,7 +155,7 @@ static struct rows gpu_assign_busy_units(const struct pairing *pairing, uint32_t
     return (struct rows){position->unit, position->unit + 1};
 }
 
-/* Whoever would occupy a part of the same is not to be had any more. */
+/* This place is taken, and so are all whose tasks would occupy a part of the same units. */
 static void take_place(struct pairing *pairing, uint32_t at)
 {
     struct rows own = gpu_assign_busy_units(pairing, at);
@@ -230,7 +230,7 @@ static void add_pair(struct pairing *pairing, struct circle *circle, uint32_t tu
     struct position *position = &pairing->positions[number];
     *position = plan->positions[place];
 
-    /* Where tasks go round the nodes, all nodes give what is near before any gives the rest. */
+    /* Where tasks go round the nodes, the near pairs of all nodes come before the others of any. */
     bool cyclic = policy_is_cyclic(policy), remote = !is_local(pairing, place, picked);
     turn += pairing->lap * policy->gpu_tasks;
     pairing->pairs[number] =
@@ -254,8 +254,8 @@ static void add_pair(struct pairing *pairing, struct circle *circle, uint32_t tu
     }
 }
 
-/* As often as there are tasks for each GPU, from the GPUs on that have the fewest so far. In each circle as
- * many pairs are made as it has places and GPUs for. */
+/* One turn for each task that a GPU may have, from the turn of the least used GPU on. In a turn each circle
+ * makes as many pairs as it has places and GPUs for. */
 static void pair_turns(struct pairing *pairing)
 {
     const struct policy *policy = pairing->policy;

@@ -21,7 +21,7 @@
 
 /* ---- seats ---- */
 
-/* Up to ntasks seats on these nodes, with `force` past the limits where there are too few. */
+/* Up to ntasks seats on these nodes; with `force` the limits are exceeded where there are too few. */
 static uint32_t fit_or_force(const struct layout_build *build, struct passes *passes,
                              const uint32_t *nodes, uint32_t nnodes, uint32_t ntasks, bool force)
 {
@@ -33,8 +33,8 @@ static uint32_t fit_or_force(const struct layout_build *build, struct passes *pa
     return found;
 }
 
-/* A share of the tasks on each node: round the nodes where the map goes round them, else in blocks, each
- * node filled by itself, whatever the map says about n. */
+/* Each node gets its share of the tasks. Ranks go round the nodes where the map does, else they are in
+ * blocks: each node is filled by itself, wherever n stands in the map. */
 static uint32_t place_shares(const struct layout_build *build, struct passes *passes,
                              const struct placement *placement, uint32_t *share)
 {
@@ -54,8 +54,8 @@ static uint32_t place_shares(const struct layout_build *build, struct passes *pa
 
 /* ---- as many as fit ---- */
 
-/* With --oversubscribe: one a slot, where a node's slots are counted, however few cores it has; elsewhere
- * what fits. */
+/* With --oversubscribe: on a node whose slots are counted one task a slot, however few its cores are; on
+ * others as many as fit. */
 static void place_by_limits(const struct layout_build *build, struct passes *passes,
                             struct placement *placement, uint32_t most)
 {
@@ -134,7 +134,7 @@ static void order_sequential(struct passes *passes, uint32_t nnodes)
     free(spare);
 }
 
-/* The units of a position as runs of rows; what no slot took lies between them. */
+/* The binding of a position: runs of rows, since rows that no slot took may lie between its units. */
 static uint32_t bind_position(struct layout_build *build, const struct positions *plan,
                               const struct position *position)
 {
@@ -150,8 +150,8 @@ static uint32_t bind_position(struct layout_build *build, const struct positions
     return binding;
 }
 
-/* Numbers of sets made so far for the positions of one class. All bindings of a placement are of one
- * width and go by their first unit; with GPUs they may not be, and go by position. */
+/* Numbers of the sets that were made so far for the positions of one class. Without GPUs all bindings of
+ * a placement have one width, so the first unit is the index; with GPUs the position is. */
 struct made_sets {
     uint32_t *bindings; /* or NO_BINDING */
     uint32_t *gpus;     /* by position; NULL: none are given out */

@@ -238,8 +238,8 @@ void position_iterator_start(struct position_iterator *walk, const struct all_po
     memcpy(walk->nodes, nodes, nnodes * sizeof(*nodes));
 }
 
-/* The positions of the next node that has some in this group, or in one further on. Nodes that have
- * none in any drop out. */
+/* Go to the next node that has positions in this group, or else in a later one. Nodes without any
+ * left are dropped. */
 static bool next_turn(struct position_iterator *walk)
 {
     while (walk->nnodes) {
@@ -251,7 +251,7 @@ static bool next_turn(struct position_iterator *walk)
             continue;
         }
         uint32_t node = walk->nodes[walk->turn++], plan = walk->plan_of[node];
-        /* The group of this node's plan that is not behind the one at hand. */
+        /* The first group of this node's plan that is not before the current one. */
         const struct group *group = walk->plans->plans[plan].groups + walk->reached[plan];
         for (; group->id < walk->group; group++)
             walk->reached[plan]++;

@@ -10,7 +10,7 @@
 #include "affinity/layout/placement.h"
 #include "base/mem.h"
 
-/* Nothing limits the tasks of a core, and nobody said that this is meant. */
+/* No limit is one of cores, and --oversubscribe does not say that cores are meant to be shared. */
 static bool may_crowd(const struct policy *policy)
 {
     for (uint32_t i = 0; i < policy->nlimits; i++)

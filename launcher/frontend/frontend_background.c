@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 
-/* The other process is sent the start and the end. The rest it reads from the manager's files, except what could not be
- * saved. */
+/* The process at the terminal is sent the start, the end, and what could not be saved. All else it reads from the
+ * files of saved output. */
 void frontend_take_in_background(struct frontend *front, const struct frame *frame)
 {
     bool shows = frame->type == FRAME_NOTE || frame->type == FRAME_SHOW ||

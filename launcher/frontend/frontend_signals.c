@@ -47,7 +47,7 @@ static bool is_repeated(struct frontend *front, int number)
     return true;
 }
 
-/* A manager that was stopped, or is busy for very long, would keep us waiting for ever. */
+/* From now on the manager has to answer: one that was stopped would keep this process for ever. */
 static void watch_manager(struct frontend *front, int ender)
 {
     front->ender = ender;
@@ -90,7 +90,7 @@ static void hold_interrupt(struct frontend *front, double seconds)
     ev_timer_start(front->loop, &front->interrupt_due);
 }
 
-/* The same where it is not expected: Ctrl-C alone is to do soon what it always does. */
+/* Of a program that was not started to go on: after half a second Ctrl-C alone does what it always does. */
 static bool take_keys_attached(struct frontend *front, int number)
 {
     bool recent = is_recent(front);
@@ -106,8 +106,8 @@ static bool take_keys_attached(struct frontend *front, int number)
     return true;
 }
 
-/* Ctrl-C then Ctrl-Z: this process goes, and the program stays. Where that can be, what Ctrl-C means is known
- * a moment later. True: it is dealt with. */
+/* Ctrl-C then Ctrl-Z: this process goes, and the program stays. Where that is possible, Ctrl-C is held back
+ * until it is clear which key follows. True: the signal is dealt with. */
 static bool take_keys(struct frontend *front, int number, bool from_terminal)
 {
     bool waits = ev_is_active(&front->interrupt_due);

@@ -65,7 +65,7 @@ void user_terminal_start(struct user_terminal *terminal)
     send_size(terminal); /* it may have changed since the spec was made */
 }
 
-/* As Ctrl-Z would, but for the tasks. In the first group of a session there is nobody who could go on with it. */
+/* As Ctrl-Z does it, but tasks go on. The group that leads a session is not stopped: nobody could continue it. */
 static void suspend(struct user_terminal *terminal)
 {
     if (getsid(0) == getpgrp())
@@ -123,7 +123,8 @@ bool user_terminal_signal(struct user_terminal *terminal, int number)
     }
     if (number != SIGCONT)
         return false;
-    /* A shell sends it whenever this process comes to the foreground; what the user has stopped inside stays so. */
+    /* A shell sends SIGCONT whenever this process comes to the foreground. So it is for the tasks only after SIGTSTP
+     * has stopped them; jobs that the user has stopped inside stay stopped. */
     bool theirs = terminal->tasks_stopped;
     terminal->tasks_stopped = false;
     user_terminal_enter(terminal);

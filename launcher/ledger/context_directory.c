@@ -40,8 +40,8 @@ static const struct {
                      {ENTRY_EVENTS, PRIVATE_DIRECTORY_DRAFT(ENTRY_EVENTS)}};
 enum { CONTEXT_DRAFTS = sizeof(context_files) / sizeof(context_files[0]) };
 
-/* Names of spare directories in the order in which a program looks at them: numbers that follow each other have places
- * that do. False: there are no more. */
+/* The nth spare directory that a program looks for. Beyond the first ones the place depends on the program's number,
+ * so that programs with numbers in a row look in different places. False: there are no more. */
 static bool context_spare(const char *id, int nth, char spare[CONTEXT_NAME])
 {
     unsigned long long place = (unsigned long long)nth;
@@ -77,8 +77,8 @@ static bool context_is_draft(const char *name)
     return false;
 }
 
-/* What is to be kept of it is. False with errno: that cannot be now, and it has to stay. What cannot be kept for reasons
- * that do not pass is lost: nothing waits for it. */
+/* Put what is to be kept into the file of those that are complete. False with errno: not now, and the directory has to
+ * stay. What can never be kept is lost, and the result is true. */
 static bool context_keep(struct instance *instance, const char *id, const char *name,
                          bool *has_output)
 {
@@ -93,7 +93,7 @@ static bool context_keep(struct instance *instance, const char *id, const char *
     return !stays;
 }
 
-/* Nothing stays in it but drafts. False: that cannot be. */
+/* Remove all but drafts. False: something could not be removed. */
 static bool context_clean(struct instance *instance, const char *name)
 {
     int fd = openat(instance->programs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -163,7 +163,8 @@ static void context_tell(const struct instance *instance, const char *id,
     error_clear(&why);
 }
 
-/* One of those beyond the first, where it was not used for a while. It is taken away first: a program may take it. */
+/* Remove a spare directory beyond the first ones that was not used for a while. It is renamed first, as a program may
+ * take it meanwhile. */
 static void context_drop_spare(int dir, const char *name)
 {
     struct stat st;

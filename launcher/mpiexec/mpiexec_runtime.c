@@ -119,7 +119,7 @@ static int tune_file(struct mpiexec *mpiexec, const char *path, struct error *er
     return rc;
 }
 
-/* Before what other options set: the command line says more than a file. */
+/* Put before the variables of other options, so that the command line counts more than a file. */
 int mpiexec_read_tune(struct mpiexec *mpiexec, const char *const *values, struct error *err)
 {
     struct string_list before = mpiexec->set;
@@ -193,7 +193,7 @@ static bool runtime_false(const char *value)
             strncasecmp(value, "no", strlen(value)) == 0 || strcmp(value, "0") == 0);
 }
 
-/* Seconds, or as many of days, hours and minutes before them as there are colons. */
+/* [[[DAYS:]HOURS:]MINUTES:]SECONDS as a number of seconds; caller frees. NULL: it is no such time. */
 static char *runtime_seconds(const char *text)
 {
     unsigned long long sum = 0;

@@ -66,7 +66,7 @@ static void child_fail(struct exec_process *child, enum exec_step step, int numb
 
 static void child_signals(struct exec_process *child)
 {
-    /* exec resets handlers; of ignored signals only these are this program's own doing. */
+    /* exec resets handlers, but ignored signals stay ignored. These two are ignored by this program itself. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     if (child->spawn->deaf)

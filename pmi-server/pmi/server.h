@@ -1,10 +1,10 @@
 /*
  * server - the PMI server of one node's tasks of one group (a program, or what it spawned at once).
  *
- * A group has a key-value space, ranks and barriers of its own, so it has a server of its own. What
- * a client speaks its first line decides (RFC 13's text for all: `cmd=init pmi_version=2` goes on
- * in PMI-2 on the same descriptor); the owner gives the dialects it wants served. Programs may mix
- * them: a PMI-2 fence and a PMI-1 barrier are one thing.
+ * A group has a key-value space, ranks and barriers of its own, so it has a server of its own. A
+ * client's first line decides what it speaks: it is text as RFC 13 has it for all dialects, and
+ * after `cmd=init pmi_version=2` the same descriptor goes on in PMI-2. The owner says which dialects
+ * are served. Programs may mix them: a PMI-2 fence and a PMI-1 barrier are one thing.
  *
  * Bytes in, bytes out: whoever owns the sockets feeds what tasks wrote and sends what stands in
  * each client's output. A client that breaks the protocol is an error of that client, told to the
@@ -45,7 +45,7 @@
 #define PMI_KVSNAME_MAX 256
 #define PMI_KEYLEN_MAX 64
 #define PMI_VALLEN_MAX 1024
-/* Ids of the exchange's rounds of some ranks have the one, and any of the others. */
+/* The id of a round of the exchange among some ranks: this bit, and a hash of the ranks. */
 #define PMI_GROUP_ROUNDS EXCHANGE_AGAIN
 #define PMI_GROUP_HASH ((1ull << 61) - 1)
 struct pmi_server;

@@ -94,7 +94,7 @@ static void looked(pmix_status_t status, pmix_value_t *value, void *cbdata)
 
 static void take_looked(struct pmix_host *host, struct upcall *event);
 
-/* What it has put for its own node is found, too: there is no waiting for that. */
+/* Look without waiting, as PMIX_OPTIONAL has it. It also finds what the task has put for its own node. */
 static void look(struct pmix_job *job, struct wanted *wanted)
 {
     static const pmix_info_t here_only = {.key = PMIX_OPTIONAL,

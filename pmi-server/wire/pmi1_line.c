@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 
-/* Fields that run to the end of the line, once one of the name `after` is there. */
+/* A field `name` runs to the end of the line if a field `after` stands before it. */
 static const struct {
     const char *name, *after;
 } tails[] = {
