@@ -137,8 +137,7 @@ static void test_a_host_of_both_is_one_node_with_all_of_it(void **state)
         {"3@a:0-3 4@b:0", "4@c:0 9@a:5", "3@a:0-3,5 4@b:0 5@c:0"},
         {"3@a:0-3 4@b:0", "0@a:4 9@a:5 10@c:1", "3@a:0-5 4@b:0 10@c:1"},
         {"0@a:0-3", "0@a:3-4", "a: core 3 is in both; subtract one from the other first"},
-        {"0@b:0 1@a:0-3", "0@a:2-4",
-         "a: cores 2-3 are in both; subtract one from the other first"},
+        {"0@b:0 1@a:0-3", "0@a:2-4", "a: cores 2-3 are in both; subtract one from the other first"},
         {"0@a:0-3/1", "0@a:4/1", "a: gpu 1 is in both; subtract one from the other first"},
     };
     (void)state;
