@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "pmi-server/pmix/iof.h"
 #include "pmi-server/pmix/tcp_peers.h"
@@ -216,7 +217,7 @@ static void tool_pass(struct tool *tool, struct ev_loop *loop)
     end_write(far);
     end_write(&tool->ends[TOOL_NEAR]);
     if (far->out.len < before)
-        tool->moved = ev_now(loop);
+        tool->moved = clock_monotonic_seconds();
     if (far->ended) {
         buf_free(&far->out);
         shut_near(tool);
@@ -376,7 +377,7 @@ static void let_in(struct tools *tools)
             continue;
         }
         pmix_server_expect_tool(tools->host, tool->number, port);
-        tool->moved = ev_now(tools->loop);
+        tool->moved = clock_monotonic_seconds();
         end_open(tool, tools->loop, TOOL_NEAR, fd);
     }
 }
@@ -422,7 +423,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     for (struct tool *tool = tools->first; tool; tool = next) {
         next = tool->next;
-        bool late = ev_now(loop) - tool->moved > TOOL_PATIENCE;
+        bool late = clock_monotonic_seconds() - tool->moved > TOOL_PATIENCE;
         size_t lag = tool->ends[TOOL_FAR].out.len;
         if (late && (tool->phase == TOOL_GREETS || tool->phase == TOOL_JOINS))
             remove_tool(tool);
@@ -455,7 +456,7 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
     }
     struct tool *tool = mem_alloc(sizeof(*tool)), **last = &tools->first;
     tool->tools = tools;
-    tool->moved = ev_now(loop);
+    tool->moved = clock_monotonic_seconds();
     for (int side = 0; side < TOOL_NSIDES; side++) {
         tool->ends[side].fd = -1;
         ev_io_init(&tool->ends[side].reader, on_far, 0, 0);
@@ -538,7 +539,7 @@ bool tool_proxy_end(struct tools *tools)
         tools->ending = true;
         door_close(tools);
         ev_now_update(tools->loop);
-        tools->end_at = ev_now(tools->loop) + TOOL_END_PATIENCE;
+        tools->end_at = clock_monotonic_seconds() + TOOL_END_PATIENCE;
         ev_timer_stop(tools->loop, &tools->timer);
         ev_timer_set(&tools->timer, TOOL_END_PATIENCE, TICK); /* a turn of the loop */
         ev_timer_start(tools->loop, &tools->timer);
@@ -552,7 +553,7 @@ bool tool_proxy_end(struct tools *tools)
             tool_finish(tool, tools->loop);
         over &= !waits;
     }
-    return over || ev_now(tools->loop) >= tools->end_at;
+    return over || clock_monotonic_seconds() >= tools->end_at;
 }
 
 void tool_proxy_free(struct tools *tools)

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/agent_guard.h"
@@ -17,7 +18,7 @@ struct local_descendants {
     bool agent_lost;
     bool unkillable;
     ev_timer look;     /* whether programs of the instance have ended, */
-    double wait_begin; /* since this moment of the loop */
+    double wait_begin; /* since this moment (s of the monotonic clock) */
 };
 
 /* What a lost agent left behind is not told from these programs: then nobody is waited for. */
@@ -27,7 +28,7 @@ static bool programs_are_left(const struct local_descendants *descendants)
     double most = PROGRAMS_END + scratch_directory_inner_epilogs(config->scratch);
     size_t count;
     const pid_t *agents = tree_pids(config->tree, &count);
-    return !descendants->agent_lost && ev_now(config->loop) - descendants->wait_begin < most &&
+    return !descendants->agent_lost && clock_monotonic_seconds() - descendants->wait_begin < most &&
            descendants_signal(0, agents, count);
 }
 
@@ -74,7 +75,7 @@ void local_descendants_unkillable(struct local_descendants *descendants)
 
 void local_descendants_wait(struct local_descendants *descendants)
 {
-    descendants->wait_begin = ev_now(descendants->config.loop);
+    descendants->wait_begin = clock_monotonic_seconds();
     on_look_for_programs(descendants->config.loop, &descendants->look, 0);
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 /* s until they are asked: twice as long each time, up to the longest. A host that is lost again and again is asked more and
@@ -31,8 +32,8 @@ static void lost_hosts_wait(struct lost_hosts *lost, double pause)
 static void lost_hosts_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct lost_hosts *lost = timer->data;
-    (void)events;
-    lost->asked = ev_now(loop);
+    (void)loop, (void)events;
+    lost->asked = clock_monotonic_seconds();
     agents_late(lost->agents, lost->hosts, "which had been lost");
     if (!idset_empty(lost->hosts))
         lost_hosts_wait(lost, lost->pause * 2);
@@ -65,7 +66,7 @@ void lost_hosts_add(struct lost_hosts *lost, const struct idset *hosts)
     {
         idset_add(lost->hosts, host);
     }
-    bool soon = ev_now(lost->loop) - lost->asked < LONGEST_PAUSE;
+    bool soon = clock_monotonic_seconds() - lost->asked < LONGEST_PAUSE;
     lost_hosts_wait(lost, soon ? lost->pause * 2 : FIRST_PAUSE);
 }
 

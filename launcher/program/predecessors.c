@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/ledger/program_search.h"
 
@@ -58,7 +59,7 @@ static bool check_end(struct predecessors *predecessors, const struct found_prog
 
 static void tell(struct predecessors *predecessors)
 {
-    if (predecessors->told || ev_now(predecessors->loop) - predecessors->begun < TELL)
+    if (predecessors->told || clock_monotonic_seconds() - predecessors->begun < TELL)
         return;
     predecessors->told = true;
     char *id = predecessor_id(predecessors);
@@ -83,8 +84,8 @@ static int look_once(struct predecessors *predecessors, struct error *err)
     free(id);
     lived = lived || predecessors->missed > 0;
     if (rc == 0 && lived && !predecessors->missed)
-        predecessors->missed = ev_now(predecessors->loop);
-    bool moves = rc == 0 && lived && ev_now(predecessors->loop) - predecessors->missed < REAPPEAR;
+        predecessors->missed = clock_monotonic_seconds();
+    bool moves = rc == 0 && lived && clock_monotonic_seconds() - predecessors->missed < REAPPEAR;
     if (rc == 1 && found_program_is_live(program)) {
         predecessors->search = search;
         predecessors->found = program;
@@ -135,7 +136,7 @@ struct predecessors *predecessors_new(struct ev_loop *loop, char *const *texts,
                                           .instance = instance,
                                           .ops = ops,
                                           .owner = owner,
-                                          .begun = ev_now(loop)};
+                                          .begun = clock_monotonic_seconds()};
     ev_timer_init(&predecessors->look, on_look, 0, LOOK);
     predecessors->look.data = predecessors;
     return predecessors;
