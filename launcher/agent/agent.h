@@ -36,8 +36,8 @@ struct agent_config {
 #define AGENT_LEFT 3 /* exit status: some processes could not be ended, and that was reported */
 
 /* Runs to the end; returns the exit status of the process, with a sentence where the agent could
- * not connect to its parent. The process has no other thread and no default loop yet; descriptors
- * above 9 other than those given are closed. */
+ * not connect to its parent. The process has no other thread and no default loop yet. Tasks get
+ * none of its descriptors. */
 int agent_run(const struct agent_config *config, struct error *err);
 
 /* An agent of this host was killed: what it wrote down for other runs is cleared away, once none of

@@ -20,8 +20,9 @@ bool localhost_is_literal(const char *host);
  * be told in time stays false: such a node is reached over ssh, which works as well. */
 void localhost_resolve(const char *const *names, bool *here, size_t count);
 
-/* What is resolved from now on is remembered, in memory that is shared with processes forked later: many ask for the same
- * few names. What could not be told in time is not asked for again: it would take as long. */
+/* What is resolved from now on is remembered, in memory that is shared with processes forked later:
+ * many ask for the same few names. What could not be told in time is not asked for again: it would
+ * take as long. */
 void localhost_remember(void);
 
 /* The same text for two names of one machine, and another for each container; caller frees. */

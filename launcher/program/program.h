@@ -109,17 +109,16 @@ void program_leave(struct program *program);
 /* The exit status; lines are appended, each with a newline. */
 int program_outcome(const struct program *program, struct buf *lines);
 
-/* Where something of its instance is to be moved by tpmove, the words of which follow its name;
- * NULL: nothing is. Borrowed, after program_leave(). */
 /* Number of the host of this name (as R has it) that has an agent; UINT32_MAX with a sentence:
  * none. */
 uint32_t program_find_host(const struct program *program, const char *name, struct error *err);
+/* After program_leave(): path and id (borrowed) of its instance, where tpmove is to be run for it;
+ * NULL: it is not. */
 const char *program_completed_due(const struct program *program, const char **instance_id);
 
-/* Its directory in the instance, borrowed; -1: it has none yet. Not after program_leave(). */
+/* Its directory in the instance, borrowed; -1: it has none yet, or has left. */
 int program_directory(const struct program *program);
-/* Of its directory in the instance; NULL: it has none yet. Borrowed, and not after
- * program_leave(). */
+/* Of its directory in the instance, borrowed; NULL: it has none yet, or has left. */
 const char *program_path_of(const struct program *program);
 /* Name of a node of the tree; NULL: there is no such node. */
 const char *program_host_name(const struct program *program, uint32_t node);
