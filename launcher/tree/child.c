@@ -21,6 +21,8 @@
 #define NOISE_MAX 2048
 #define NOISE_SHOWN 160   /* bytes of it that a sentence quotes */
 #define KILL_PATIENCE 2.0 /* s that the process may take to end by SIGKILL */
+#define VAIN_PATIENCE                                                                              \
+    1.0 /* s at the end for a command that has reached no agent: nothing is to be cleared up */
 
 extern char **environ;
 
@@ -462,6 +464,8 @@ void child_end(struct child *child, double patience)
     child->settled = true;
     if (child->link)
         link_shutdown(child->link);
+    if (child->stage < STAGE_HELLO && patience > VAIN_PATIENCE)
+        patience = VAIN_PATIENCE;
     ev_timer_stop(loop, &child->timer);
     ev_timer_set(&child->timer, patience, 0);
     ev_timer_start(loop, &child->timer);

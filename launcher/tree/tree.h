@@ -85,7 +85,7 @@ void tree_forget(struct tree *tree, const struct idset *nodes);
 void tree_add_nodes(const struct tree *tree, struct idset *nodes);
 
 /* Close all links; ops->empty when every child has gone; what stays longer than `patience`
- * seconds is killed. */
+ * seconds is killed, and a command that has reached no agent yet after 1 s. */
 void tree_end(struct tree *tree, double patience);
 
 /* Processes of the children (ssh, agents), for those who must not signal them. *count is set. */

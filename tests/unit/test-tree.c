@@ -751,6 +751,21 @@ static void test_a_command_that_fails_is_explained(void **state)
     finish(world);
 }
 
+/* As an ssh to a host that is off. */
+static void test_a_command_that_reaches_nobody_does_not_keep_the_end_waiting(void **state)
+{
+    struct world *world = *state;
+    struct tree_target target = {5, (char *)"h", (char *)"h", NULL, NULL, false};
+    free(world->boot.method);
+    world->boot.method = mem_copy_text("sh -c 'exec sleep 100' {host}");
+    tree_start(world->tree, &target, 1, TREE_FIRST);
+    run_for(world, 0.1);
+    assert_int_equal(world->nunreached, 0);
+    tree_end(world->tree, 100);
+    run_until(world, &world->nempty, 1);
+    assert_int_equal(world->nempty, 1);
+}
+
 /* Enough descriptors for the link of a child, and none for the pipe of its words. */
 static void test_a_command_whose_pipe_cannot_be_made_is_explained(void **state)
 {
@@ -802,6 +817,7 @@ int main(void)
         TREE_TEST(test_where_no_host_answers_the_last_are_not_tried),
         TREE_TEST(test_forgotten_nodes_are_nobodys),
         TREE_TEST(test_a_command_that_fails_is_explained),
+        TREE_TEST(test_a_command_that_reaches_nobody_does_not_keep_the_end_waiting),
         TREE_TEST(test_a_command_whose_pipe_cannot_be_made_is_explained),
     };
     exec_reserve();
