@@ -7,13 +7,14 @@
 #include "launcher/instance/allocation_queue.h"
 #include "launcher/ledger/claim.h"
 #include "launcher/ledger/claim_queue.h"
+#include "launcher/ledger/instance_lock.h"
 #include "launcher/ledger/ledger_entry.h"
 
 struct owner { /* of a queue, and what it was told */
     struct ev_loop *loop;
     bool over, known;
     uint32_t wants; /* cores */
-    int retries;
+    int retries, fits;
     char *said, *expired, *waits;
 };
 
@@ -53,9 +54,10 @@ static void on_waits(void *arg, const char *what)
 /* As many cores of n0 as it wants, from the first on. */
 static struct rset *fit(void *arg, const struct rset *held, bool *known, struct error *err)
 {
-    const struct owner *owner = arg;
+    struct owner *owner = arg;
     struct rset *set = rset_new();
     struct idset *cores = idset_new();
+    owner->fits++;
     *known = owner->known;
     for (uint32_t core = 0; core < 4 && idset_count(cores) < owner->wants; core++)
         if (!held || !held->nnodes || !idset_has(held->nodes[0].children->cores, core))
@@ -82,18 +84,23 @@ struct scene { /* a run that finds all of n0 held by another */
     struct error err;
 };
 
-static void scene_open(struct scene *scene, double wait)
+static void scene_open_free(struct scene *scene, double wait)
 {
     *scene = (struct scene){.owner = {.loop = ev_loop_new(0), .wants = 4, .known = true}};
     scene->spec = spec_on(1, "{'parts':[{'argv':['./mine'],'ntasks':4}]}");
     scene->spec->wait = wait;
     scene->spec->verbose = true;
     scene->resources = open_resources(scene->spec);
-    scene->other = hold(scene->resources, 0, 0, "0-3");
-    assert_int_equal(resources_refresh(scene->resources, NULL), 0);
     scene->queue =
         allocation_queue_new(scene->owner.loop, scene->spec, scene->resources, &ops, &scene->owner);
     error_set(&scene->err, "no core is free");
+}
+
+static void scene_open(struct scene *scene, double wait)
+{
+    scene_open_free(scene, wait);
+    scene->other = hold(scene->resources, 0, 0, "0-3");
+    assert_int_equal(resources_refresh(scene->resources, NULL), 0);
 }
 
 static void scene_close(struct scene *scene)
@@ -107,6 +114,43 @@ static void scene_close(struct scene *scene)
     free(scene->owner.expired);
     free(scene->owner.waits);
     error_clear(&scene->err);
+}
+
+static void end_run(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)timer, (void)events;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+static void count_turn(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+    (void)loop, (void)events;
+    ++*(unsigned *)watcher->data;
+}
+
+/* Until it is tried again, or so many seconds have passed. The turns that the loop took. */
+static unsigned run_for(struct scene *scene, double seconds)
+{
+    unsigned turns = 0;
+    ev_timer timer;
+    ev_prepare prepare;
+    ev_timer_init(&timer, end_run, seconds, 0);
+    ev_timer_start(scene->owner.loop, &timer);
+    ev_prepare_init(&prepare, count_turn);
+    prepare.data = &turns;
+    ev_prepare_start(scene->owner.loop, &prepare);
+    ev_run(scene->owner.loop, 0);
+    ev_timer_stop(scene->owner.loop, &timer);
+    ev_prepare_stop(scene->owner.loop, &prepare);
+    return turns;
+}
+
+static size_t count_descriptors(void)
+{
+    size_t count = 0;
+    for (int fd = 0; fd < 1000; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
 }
 
 static void assert_begins(const char *text, const char *begin)
@@ -331,6 +375,96 @@ static void test_nothing_is_tried_once_it_is_over(void **state)
     scene_close(&scene);
 }
 
+/* The second sees all that becomes free; the third is far from its turn, and is woken by those before it. */
+static void test_those_behind_are_tried_when_all_before_them_have_left(void **state)
+{
+    enum { LINE = 3 };
+    struct scene line[LINE];
+    (void)state;
+    for (int i = 0; i < LINE; i++)
+        scene_open_free(&line[i], 1e9);
+    line[2].other = hold(line[2].resources, 0, 0, "0-3");
+    for (int i = 0; i < LINE; i++) {
+        assert_int_equal(resources_refresh(line[i].resources, NULL), 0);
+        assert_int_equal(allocation_queue_wait(line[i].queue, &line[i].err), 0);
+    }
+    for (int i = 1; i < LINE; i++) {
+        size_t before = count_descriptors();
+        run_for(&line[i], 0.1);
+        assert_int_equal(count_descriptors(), before + (i == 1)); /* who is far watches nothing */
+    }
+    assert_int_equal(line[1].owner.retries + line[2].owner.retries, 0);
+    scene_close(&line[0]);
+    run_for(&line[2], 0.1);
+    assert_int_equal(line[2].owner.retries, 0);
+    run_for(&line[1], 5); /* sooner than one that is far looks by itself */
+    assert_int_equal(line[1].owner.retries, 1);
+    scene_close(&line[1]);
+    run_for(&line[2], 5);
+    assert_int_equal(line[2].owner.retries, 1);
+    assert_true(run_for(&line[2], 0.02) < 5); /* what woke it is taken */
+    assert_int_equal(line[2].owner.retries, 1);
+    scene_close(&line[2]);
+}
+
+static void test_signs_are_taken_and_nothing_is_done_where_nothing_changed(void **state)
+{
+    struct scene scene;
+    double longest;
+    (void)state;
+    scene_open(&scene, 1e9);
+    struct instance *instance = resources_instance(scene.resources);
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
+    run_for(&scene, 5);
+    assert_int_equal(scene.owner.retries, 1);
+    int fits = scene.owner.fits;
+    size_t locks = instance_locks(instance, &longest);
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
+    assert_int_equal(scene.owner.fits, fits);
+    assert_int_equal(instance_locks(instance, &longest), locks);
+    entry_end(entry_new(instance, "./passes", NULL));
+    run_for(&scene, 5);
+    assert_int_equal(scene.owner.retries, 2);
+    assert_true(run_for(&scene, 0.02) < 5);
+    assert_int_equal(scene.owner.retries, 2);
+    scene_close(&scene);
+}
+
+static void test_who_leaves_and_waits_again_keeps_what_it_kept(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, 1e9);
+    entry_end(scene.other);
+    scene.other = hold(scene.resources, 0, 0, "0-2");
+    scene.owner.wants = 2;
+    assert_int_equal(resources_refresh(scene.resources, NULL), 0);
+    size_t before = count_descriptors();
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), 0);
+        char *kept = kept_from(&scene, INFINITY);
+        assert_string_equal(kept, "0-2");
+        free(kept);
+        run_for(&scene, 5);
+        allocation_queue_leave(scene.queue);
+        assert_int_equal(count_descriptors(), before);
+        ev_run(scene.owner.loop, 0); /* nothing is watched */
+    }
+    assert_null(strstr(scene.owner.said, "waiting for"));
+    scene_close(&scene);
+}
+
+static void test_who_shares_does_not_wait(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene, 1e9);
+    scene.spec->overlap = true;
+    assert_int_equal(allocation_queue_wait(scene.queue, &scene.err), -1);
+    assert_false(allocation_queue_waits(scene.queue));
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +477,10 @@ int main(void)
         cmocka_unit_test(test_where_nobody_holds_anything_there_is_no_wait),
         cmocka_unit_test(test_the_wait_has_an_end_also_the_second_time),
         cmocka_unit_test(test_nothing_is_tried_once_it_is_over),
+        cmocka_unit_test(test_those_behind_are_tried_when_all_before_them_have_left),
+        cmocka_unit_test(test_signs_are_taken_and_nothing_is_done_where_nothing_changed),
+        cmocka_unit_test(test_who_leaves_and_waits_again_keeps_what_it_kept),
+        cmocka_unit_test(test_who_shares_does_not_wait),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
 }
