@@ -525,6 +525,15 @@ inside() { # NAME: processes of this test with this name, oldest first
     done
 }
 
+@test "a program in the background ends when tpbatch and the manager of the instance are killed at once" {
+    script s <<<'"$TPRUN" -d -n 1 sh -c ": >up; exec sleep 1000" >id; exec sleep 1000'
+    start "$BATCH" ./s
+    wait_for 10 test -e up
+    kill -9 "$job" "$(inside tprun-manager | head -n 1)" # what it asks for agents is all that ties it to the instance
+    finish
+    nothing_left 10
+}
+
 @test "nothing is left in files, sockets and cgroups" {
     script s -n all <<-'END'
 	echo "$TPRUN_BATCH" >name
