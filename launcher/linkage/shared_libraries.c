@@ -146,6 +146,15 @@ static bool is_closed_library(const char *name)
     return false;
 }
 
+/* Whose libraries need no others, whoever built them. */
+static bool needs_c_library_alone(const struct elf_info *elf)
+{
+    for (size_t i = 0; i < elf->nneeded; i++)
+        if (strcmp(elf->needed[i], "libc.so.6") != 0 && strcmp(elf->needed[i], "libm.so.6") != 0)
+            return false;
+    return true;
+}
+
 static bool has_text(const char *bytes, size_t len, const char *text)
 {
     return memmem(bytes, len, text, strlen(text));
@@ -240,7 +249,7 @@ static int read_program(struct shared_libraries *linkage, int fd,
     linkage->loader_absent = linkage->loader && access(linkage->loader, X_OK) < 0;
     bool dynamic = linkage->kind == SHARED_LIBRARIES_DYNAMIC;
     linkage->closed = dynamic && !source->preloaded && is_closed(fd, &elf);
-    if (dynamic)
+    if (dynamic && !(source->last && linkage->closed && needs_c_library_alone(&elf)))
         read_libraries(linkage, &elf, source);
     else
         elf_file_clear(&elf);

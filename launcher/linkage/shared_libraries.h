@@ -60,8 +60,8 @@ struct shared_libraries_source { /* all borrowed */
     const char *directory;       /* where it is started: absolute */
     const char *library_path;    /* LD_LIBRARY_PATH; NULL: not set */
     const char *cache;           /* NULL: /etc/ld.so.cache */
-    /* What the first library of a name that this holds for needs is the last that is read. NULL: it
-     * holds for none. */
+    /* What the first library of a name that this holds for needs is the last that is read, and nothing
+     * is of a closed program that needs the C library alone. NULL: all are read. */
     bool (*last)(const char *name);
     bool preloaded; /* the environment has other libraries loaded: LD_PRELOAD, LD_AUDIT */
     /* The library of the MPI ABI that stands before those of LD_LIBRARY_PATH; NULL:

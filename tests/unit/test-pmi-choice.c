@@ -169,6 +169,31 @@ static void test_reading_ends_with_what_the_first_mpi_needs(void **state)
     shared_libraries_free(linkage);
 }
 
+static void test_libraries_of_the_c_library_are_not_read_for_a_closed_program(void **state)
+{
+    static const struct elf_file c = {.needs = {"libother.so"}},
+                                 program = {.needs = {"libc.so.6"},
+                                            .interpreter = "/lib64/ld-linux-x86-64.so.2",
+                                            .imports = "puts"};
+    struct shared_libraries_source source = {"app", root, "lib", "/dev/null",
+                                             mpi_library_names_mpi};
+    (void)state;
+    if (access("/etc/ld.so.preload", F_OK) == 0)
+        skip(); /* what is loaded into every program leads out of it */
+    elf_file_write("app", &program);
+    elf_file_write("lib/libc.so.6", &c);
+    struct shared_libraries *linkage = shared_libraries_read(&source, NULL);
+    assert_non_null(linkage);
+    assert_true(linkage->closed);
+    assert_int_equal(linkage->count, 0);
+    shared_libraries_free(linkage);
+    source.last = NULL;
+    linkage = shared_libraries_read(&source, NULL);
+    assert_non_null(linkage);
+    assert_int_equal(linkage->count, 2);
+    shared_libraries_free(linkage);
+}
+
 /* ---- variables ---- */
 
 #define LARGE "PMIX_MCA_ptl_base_max_msg_size=4095"
@@ -274,6 +299,7 @@ int main(void)
         cmocka_unit_test(
             test_what_was_foreseen_is_the_answer_to_the_next_question_about_that_program_alone),
         cmocka_unit_test(test_reading_ends_with_what_the_first_mpi_needs),
+        cmocka_unit_test(test_libraries_of_the_c_library_are_not_read_for_a_closed_program),
         cmocka_unit_test(test_variables_are_set_for_what_is_offered_unless_they_are_set),
         cmocka_unit_test(test_memory_that_tasks_share_has_its_directory),
         cmocka_unit_test(test_kinds_of_memory_are_asked_of_open_mpi),
