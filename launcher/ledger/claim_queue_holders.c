@@ -15,10 +15,14 @@
 
 #define HOLDERS_SHOWN 3
 #define HOLDERS_COMMAND 60 /* bytes of a command */
+#define HOLDERS_ASKED                                                                              \
+    32 /* of those that wait; of more the dead are counted, too, until they are cleared away */
 
 struct holders {
     struct buf text;
     size_t shown, more, before;
+    const char *sets; /* of the last one that waits, */
+    bool wants;       /* and whether it waits for some of ours */
 };
 
 /* The time of day, and the day where that is not today. */
@@ -81,6 +85,18 @@ static void holders_add_holder(struct holders *holders, const struct claims_row 
     free(what);
 }
 
+/* Most wait for just the same as the one before. */
+static bool holders_wait(struct holders *holders, struct instance *instance,
+                         const struct claims_probe *probe, const struct claims_row *row)
+{
+    const char *host;
+    if (!holders->sets || strcmp(holders->sets, row->sets) != 0) {
+        holders->sets = row->sets;
+        holders->wants = claims_probe_row(probe, row, &host, NULL, NULL) == 0 && host;
+    }
+    return holders->wants && (holders->before >= HOLDERS_ASKED || ledger_counts(instance, row));
+}
+
 char *instance_holders(struct instance *instance, const struct ledger_entry *entry,
                        const struct rset *wanted)
 {
@@ -92,16 +108,13 @@ char *instance_holders(struct instance *instance, const struct ledger_entry *ent
         const struct claims_row *row = &claims->rows[i];
         struct rset_children common;
         const char *host;
-        if (!entry_yields(entry ? entry : &last, row) || !ledger_counts(instance, row) ||
-            claims_probe_row(probe, row, &host, &common, NULL) < 0 || !host)
+        if (!entry_yields(entry ? entry : &last, row))
             continue;
-        if (row->state == CLAIMS_HOLDS) {
+        if (row->state == CLAIMS_WAITS)
+            holders.before += holders_wait(&holders, instance, probe, row);
+        else if (ledger_counts(instance, row) &&
+                 claims_probe_row(probe, row, &host, &common, NULL) == 0 && host)
             holders_add_holder(&holders, row, host, &common);
-        } else {
-            holders.before += row->state == CLAIMS_WAITS;
-            idset_free(common.cores);
-            idset_free(common.gpus);
-        }
     }
     claims_probe_free(probe);
     claims_free(claims);
@@ -114,22 +127,31 @@ char *instance_holders(struct instance *instance, const struct ledger_entry *ent
     return buf_take_text(text);
 }
 
+/* It waits for just the same, and bars what that one bars. */
+static bool is_as_before(const struct claims_row *seen, const struct claims_row *row)
+{
+    return seen && seen->state == row->state && seen->until == row->until &&
+           strcmp(seen->sets, row->sets) == 0 && strcmp(seen->within, row->within) == 0;
+}
+
 char *entry_delayed(struct ledger_entry *entry, const struct rset *wanted, uint64_t *start)
 {
     struct claims *claims = ledger_read(entry->instance, NULL);
     struct claims_probe *probe = claims_probe_new(wanted);
+    const struct claims_row *seen = NULL;
     struct buf text = BUF_INIT;
     *start = UINT64_MAX;
     for (size_t i = 0; claims && i < claims->count; i++) {
         const struct claims_row *row = &claims->rows[i];
         const char *host;
-        if (!entry_is_barred_by(entry, claims, row) ||
+        if (is_as_before(seen, row) || !entry_is_barred_by(entry, claims, row) ||
             claims_probe_row(probe, row, &host, NULL, NULL) < 0 || !host)
             continue;
         uint64_t at = entry_start_of(entry, claims, row);
         *start = at < *start ? at : *start;
         if (!text.len)
             holders_add_program(&text, row);
+        seen = row;
     }
     claims_probe_free(probe);
     claims_free(claims);
