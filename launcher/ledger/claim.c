@@ -21,7 +21,7 @@
 #include "launcher/ledger/ledger_entry_private.h"
 #include "launcher/ledger/private_directory.h"
 
-#define CLAIM_LOOKS 32      /* rows at each look */
+#define CLAIM_LOOKS 8       /* rows at each look */
 #define CLAIM_MAX_TIME 1e15 /* s of the epoch; what is later is not known */
 
 /* Those that hold nothing are asked after in turn: each look at thousands would take as long as all else. Who is gone is

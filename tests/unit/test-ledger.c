@@ -1136,7 +1136,7 @@ static void test_a_waiter_that_was_killed_is_in_nobodys_way(void **state)
 
 static void test_who_was_killed_in_a_long_line_is_cleared_away_by_those_who_look(void **state)
 {
-    enum { LINE = 120, LOOKS = 5 };
+    enum { LINE = 120, LOOKS = 20 };
     (void)state;
     struct instance *instance = open_instance();
     struct ledger_entry *line[LINE];
