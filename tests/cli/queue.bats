@@ -260,8 +260,14 @@ write_R() { # FILE CORES
 }
 
 @test "a run that is over at once writes down nothing for runs of other instances" {
-    run -0 tprun -n 1 --bind-to core true
-    ! ls -d run/register-of-*
+    local try
+    for try in {1..10}; do # a machine that is slow now and then does not end it at once
+        run -0 tprun -n 1 --bind-to core true
+        [ -d "$(echo run/register-of-*)" ] || return 0
+        rm -rf run
+    done
+    echo "each of $try runs of true did"
+    return 1
 }
 
 @test "of many runs at once none gets a core that another has" {
