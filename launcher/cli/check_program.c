@@ -56,7 +56,7 @@ static void finding_open(struct finding *finding, const struct spec *spec,
                          const struct spec_part *part)
 {
     *finding = (struct finding){.program = part->argv[0], .err = ERROR_INIT, .served = true};
-    finding->linkage = part_linkage_read(spec, part, &finding->err);
+    finding->linkage = part_linkage_read(spec, part, NULL, &finding->err);
     if (!finding->linkage)
         return;
     find_abis(finding, spec, part);

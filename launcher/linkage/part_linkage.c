@@ -84,11 +84,12 @@ static void place_close(struct place *place)
 }
 
 struct shared_libraries *part_linkage_read(const struct spec *spec, const struct spec_part *part,
-                                           struct error *err)
+                                           bool (*last)(const char *name), struct error *err)
 {
     struct place place;
     struct shared_libraries *linkage = NULL;
     struct shared_libraries_source source = place_open(&place, spec, part);
+    source.last = last;
     if (place.err.text)
         error_set(err, "%s", error_text(&place.err));
     else

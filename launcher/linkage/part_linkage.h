@@ -12,9 +12,9 @@ char *part_linkage_directory(const struct spec *spec, const struct spec_part *pa
 
 /* The program is looked up with the tasks' PATH, from their directory; libraries with their
  * LD_LIBRARY_PATH and, of the MPI ABI, what --mpi says. NULL with a sentence when there is none, or
- * when --mpi is not for this program. */
+ * when --mpi is not for this program. `last`: see shared_libraries.h. */
 struct shared_libraries *part_linkage_read(const struct spec *spec, const struct spec_part *part,
-                                           struct error *err);
+                                           bool (*last)(const char *name), struct error *err);
 
 /* Whether some part's tasks would be offered PMIx; on other machines that may be otherwise. */
 bool part_linkage_needs_pmix(const struct spec *spec);

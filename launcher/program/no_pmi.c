@@ -40,7 +40,7 @@ void no_pmi_add(struct no_pmi *no_pmi, const struct idset *ranks)
 static bool explain_part(const struct spec *spec, const struct spec_part *part, uint32_t count,
                          struct buf *lines)
 {
-    struct shared_libraries *linkage = part_linkage_read(spec, part, NULL);
+    struct shared_libraries *linkage = part_linkage_read(spec, part, mpi_library_names_mpi, NULL);
     struct mpi_library use = {0};
     struct buf offer = BUF_INIT;
     if (linkage)
