@@ -77,10 +77,12 @@ char *options_help(void)
             free(left);
         }
     }
-    buf_add_text(&help, "Many runs in one allocation: man tpbatch. "
+    buf_add_text(&help, "An FSD is a duration: 90s, 10m, 1.5h or inf. "
+                        "A HOSTLIST: node[0-3,7],login.\n"
+                        "Many runs in one allocation: man tpbatch. "
                         "To list, watch or end runs: man tpctl.\n"
-                        "See man tprun; "
-                        "who knows mpirun, srun, flux, aprun or jsrun: man tprun-migrate.\n");
+                        "More: man tprun. "
+                        "From mpirun, srun, flux, aprun, jsrun: man tprun-migrate.\n");
     return buf_take_text(&help);
 }
 
