@@ -130,3 +130,9 @@ clang_available() { # N
     has_line "$output" "tests/setup *run|test*"
     run -2 setup_here nonsense
 }
+
+@test "tests/check refuses a stage that it does not have, before it runs any" {
+    run -2 --separate-stderr "$ROOT/tests/check" gcc nosuch
+    has_line "$stderr" 'check: there is no stage "nosuch"'
+    [ -z "$output" ]
+}
