@@ -288,7 +288,9 @@ struct program_search *program_search_new(const char *instance, struct error *er
     if (search->warnings.len)
         error_set(err, "%.*s", (int)search->warnings.len - 1, buf_text(&search->warnings));
     else
-        error_set(err, "%s: there is no such instance", instance);
+        error_set(err,
+                  "%s: there is no such instance; \"tpctl list -a --format=json\" has their names",
+                  instance);
     program_search_free(search);
     return NULL;
 }

@@ -239,7 +239,7 @@ $file/3"
     run -2 --separate-stderr tpctl list --format xml
     equal "${stderr_lines[0]}" 'tpctl: --format: unknown format "xml" (expected text or json)'
     run -1 --separate-stderr tpctl list --instance nosuch
-    equal "$stderr" "tpctl: nosuch: there is no such instance"
+    equal "$stderr" 'tpctl: nosuch: there is no such instance; "tpctl list -a --format=json" has their names'
 }
 
 @test "each command that takes an id refuses one that nobody has, in one sentence" {
