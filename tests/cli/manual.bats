@@ -212,6 +212,22 @@ commands_of() { # PAGE
     done
 }
 
+@test "tprun(1) marks the options that are refused behind a colon, and no others" {
+    local spellings option value
+    sed -n 's/^\.It \(Fl .*\)/\1 /p' "$ROOT/man/tprun.1" | sed 's/\\-/--/g' >items
+    tprun --help options | grep -vE -- '--(help|version|check|spec|print-spec)( |$)' >options
+    while read -r spellings; do
+        option=$(grep -oE -- '--[a-z-]+' <<<"$spellings" | head -n 1)
+        [ -n "$option" ] || continue
+        value=$(grep -oE ' [A-Zkt][^ ]*$' <<<"$spellings") || value=
+        ! tprun --print-spec true : "$option" ${value:+x} true 2>&1 >/dev/null | grep -q 'is of the whole program' ||
+            echo "$option" >>refused
+        ! grep -E -- "(^| )$option " items | grep -q ' No \*' || echo "$option" >>marked
+    done <options
+    [ "$(wc -l <refused)" -gt 30 ]
+    diff refused marked
+}
+
 @test "each word of --map-by is the string that the page gives for it" {
     local words word string count=0
     local machine='n[0-2]=group:2 package:2 numa:2 l3:2 l2:2 l1:2 core:2 pu:2'
