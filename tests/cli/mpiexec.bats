@@ -268,10 +268,11 @@ b" ]
     has_line "$output" "*-genv NAME VALUE *--env=NAME=VALUE"
     for title in "Options of MPICH and Open MPI with one meaning, and what tprun does" \
         "Options of "{MPICH,"Open MPI"}", and what tprun does" \
-        "Ignored options of "{both,MPICH,"Open MPI"}", and why" \
+        "Ignored options of "{MPICH,"Open MPI"}", and why" \
         "Refused options of "{MPICH,"Open MPI"}", and what to write instead"; do
         has_line "$output" "$title:"
     done
+    [ -z "$(grep -A 1 ':$' <<<"$output" | grep -x '')" ] # each title has something below it
     equal "$(tprun --help mpiexec)" "$output"
     run -0 --separate-stderr mpiexec -version
     has_line "$output" "tprun *"
