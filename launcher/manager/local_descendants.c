@@ -15,7 +15,8 @@
 
 struct local_descendants {
     struct local_descendants_config config;
-    bool agent_lost;
+    bool agent_lost; /* one ended before it was told to: what it left may be on this machine, */
+    bool left_here;  /* and is, for that was this machine's */
     bool unkillable;
     ev_timer look;     /* whether programs of the instance have ended, */
     double wait_begin; /* since this moment (s of the monotonic clock) */
@@ -61,10 +62,11 @@ void local_descendants_free(struct local_descendants *descendants)
     free(descendants);
 }
 
-bool local_descendants_agent_lost(struct local_descendants *descendants)
+bool local_descendants_agent_lost(struct local_descendants *descendants, bool here)
 {
     bool first = !descendants->agent_lost;
     descendants->agent_lost = true;
+    descendants->left_here |= here;
     return first;
 }
 

@@ -31,8 +31,8 @@ struct local_descendants_config { /* all is borrowed */
 struct local_descendants *local_descendants_new(const struct local_descendants_config *config);
 void local_descendants_free(struct local_descendants *descendants); /* NULL is fine */
 
-/* An agent ended before it was told to. True: it is the first. */
-bool local_descendants_agent_lost(struct local_descendants *descendants);
+/* An agent ended before it was told to; `here`: that of this machine. True: it is the first. */
+bool local_descendants_agent_lost(struct local_descendants *descendants, bool here);
 /* SIGKILL of an agent did not end all: the user was told so, and nobody waits for them. */
 void local_descendants_unkillable(struct local_descendants *descendants);
 

@@ -313,7 +313,8 @@ static const char *text_at(const json_t *value, const char *key)
 static void nodes_lost(struct manager *manager, const char *host, const struct idset *nodes,
                        const char *why)
 {
-    bool first = local_descendants_agent_lost(manager->descendants);
+    bool first = local_descendants_agent_lost(manager->descendants,
+                                              program_is_here(manager->programs[0], nodes));
     instance_host_nodes_lost(manager->instance, nodes);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_nodes_lost(manager->programs[i], host, nodes, why, first, AGENT_LOST_GRACE);

@@ -777,6 +777,17 @@ const char *program_host_name(const struct program *program, uint32_t node)
     return hosts && node < host_count(hosts) ? host_names(hosts)[node] : NULL;
 }
 
+bool program_is_here(const struct program *program, const struct idset *nodes)
+{
+    const struct host_table *hosts = program_start_hosts(program->start);
+    bool here = false;
+    IDSET_FOREACH(node, nodes)
+    {
+        here |= hosts && node < host_count(hosts) && host_at(hosts, node)->node->here;
+    }
+    return here;
+}
+
 void program_free(struct program *program)
 {
     if (!program)

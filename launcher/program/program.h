@@ -122,5 +122,7 @@ int program_directory(const struct program *program);
 const char *program_path_of(const struct program *program);
 /* Name of a node of the tree; NULL: there is no such node. */
 const char *program_host_name(const struct program *program, uint32_t node);
+/* One of these nodes is this machine. */
+bool program_is_here(const struct program *program, const struct idset *nodes);
 
 #endif

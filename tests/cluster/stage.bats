@@ -272,6 +272,25 @@ epilog of $host"
     done
 }
 
+@test "where a node of an instance was lost, its epilog on the manager's host comes after those of programs in it, still" {
+    hook inner <<<'sleep 8; echo "inner epilog of $TPRUN_NODE" >>"$DIR/log.$(uname -n)"'
+    printf '%s\n' '#!/bin/sh' '#TPRUN: --hosts head,node1,node2 -N 3 -n all --epilog epilog --node-timeout 5s' 'cd "$DIR"' ': >began' \
+        'until [ -e lost ]; do sleep 0.1; done' 'tprun -n 1 --hosts head --epilog inner sh -c ": >up; sleep 100" &' \
+        'until [ -e up ]; do sleep 0.1; done' >s
+    chmod +x s
+    start_on head "$BATCH" ./s
+    wait_for 20 test -e began || { cat err; return 1; }
+    "$CLUSTER" crash node2
+    wait_for 60 grep -q 'node2: lost' err || { cat err; return 1; }
+    : >lost
+    finish
+    "$CLUSTER" heal 3>&-
+    cat err
+    equal "$status" 0
+    equal "$(cat log.head)" "inner epilog of head
+epilog of head"
+}
+
 @test "tasks that are added on a host that came late find the files there" {
     SPAWN=$PROGRAMS/pmi-spawn
     write_R R 4
