@@ -29,7 +29,7 @@ static bool programs_are_left(const struct local_descendants *descendants)
     double most = PROGRAMS_END + scratch_directory_inner_epilogs(config->scratch);
     size_t count;
     const pid_t *agents = tree_pids(config->tree, &count);
-    return !descendants->agent_lost && clock_monotonic_seconds() - descendants->wait_begin < most &&
+    return !descendants->left_here && clock_monotonic_seconds() - descendants->wait_begin < most &&
            descendants_signal(0, agents, count);
 }
 

@@ -84,7 +84,8 @@ END
     tprun true
     tprun --overlap --hosts elsewhere --bootstrap 'env HOST={host} {agent}' -n 1 true
     look
-    tprun --detach --shape slot/core "$PROGRAMS/pmix-names" publish a b once c d until enough
+    tprun --detach --shape slot/core sh -c 'seq 20000; exec "$0" "$@"' \
+        "$PROGRAMS/pmix-names" publish a b once c d until enough # so much output is moved at once
     wait_for 10 eval 'tpctl logs 3 | grep -q "once c: ok"'
     wait_for 10 test -S "$(instance)/programs/3/control"
     look

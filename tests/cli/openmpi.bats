@@ -7,7 +7,7 @@ setup() {
     need_openmpi
     mkdir tmp
     export TMPDIR=$PWD/tmp
-    tprun true # makes the instance's files
+    tprun sleep 0.3 # makes the instance's files, and those of the host's register
     files >before
 }
 teardown() {

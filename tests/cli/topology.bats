@@ -96,6 +96,7 @@ GET2=$ROOT/tests/programs/pmi2-get
     [ -d "$directory" ]
     run -0 tprun --pmi pmix -n 1 "$PROGRAMS/pmix-get" pmix.nsdir
     [ -d "$directory" ] # its owner lives
+    xargs kill -STOP <<<"$(marked)" || true # or one sees another's end, and clears up
     xargs kill -9 <<<"$(marked)" || true # some have ended with the first
     wait || true
     [ -d "$directory" ]
