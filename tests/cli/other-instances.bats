@@ -42,7 +42,8 @@ both() {
 }
 
 @test "a run with a private /tmp is told of one of the same user outside of it" {
-    both 'hold as $ONE' 'unshare -m sh -c "mount -t tmpfs none /tmp; cd /; exec setpriv --reuid $ONE --clear-groups $TPRUN -n 1 --bind-to core sleep 0.3"'
+    both 'hold as $ONE' 'unshare -m sh -c "mount --bind $(dirname "$TPRUN") /mnt; mount -t tmpfs none /tmp
+        cd /; exec setpriv --reuid $ONE --clear-groups /mnt/tprun -n 1 --bind-to core sleep 0.3"'
     has_line "$stderr" "tprun: $HOST: processor* also bound by a run of yours that has another runtime directory mounted (a private /tmp, a container): neither sees what the other claims"
 }
 
