@@ -112,7 +112,7 @@ files() { # HOST
 }
 know_files() {
     local host
-    tprun -n 4 --hosts 'node[0-3]' --map-by node true
+    tprun -n 4 --hosts 'node[0-3]' --map-by node sleep 0.3 # so long that it is in the hosts' registers
     for host in $HOSTS; do files "$host" >"before.$host"; done
 }
 new_files() {
