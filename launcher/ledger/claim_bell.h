@@ -2,11 +2,12 @@
  * claim_bell - of many programs that wait, those are woken whose turn it may be, and the others
  * sleep.
  *
- * Each that waits has a bell in its directory, a FIFO. Whoever gives something back rings for the
- * first in each line of programs that wait for just the same; whoever leaves a line for the first
- * two: the one whose turn it is, and the one whose turn it is should that one be killed. Those that
- * may pass others watch the instance as well (instance_watch), of which a user can have a hundred
- * processes and no more; to begin and to end a watch takes some kernels 10 to 20 ms each.
+ * Each that waits has a bell in its directory, a FIFO. Programs that wait for just the same form a
+ * line. Whoever gives something back rings for the first of each line. Whoever leaves a line rings
+ * for the first two: should the first be killed, it is the other's turn.
+ *
+ * Those that may pass others also watch the instance (instance_watch). Only about a hundred
+ * processes of a user can, and to begin and to end a watch takes some kernels 10 to 20 ms each.
  */
 #ifndef LAUNCHER_LEDGER_CLAIM_BELL_H
 #define LAUNCHER_LEDGER_CLAIM_BELL_H

@@ -77,8 +77,8 @@ static bool context_is_draft(const char *name)
     return false;
 }
 
-/* Put what is to be kept into the file of those that are complete. False with errno: not now, and the directory has to
- * stay. What can never be kept is lost, and the result is true. */
+/* Append what is to be kept to the file of complete programs. False with errno: that cannot be done now, and the
+ * directory stays. True also where it can never be kept, and is lost. */
 static bool context_keep(struct instance *instance, const char *id, const char *name,
                          bool *has_output)
 {
