@@ -82,6 +82,12 @@ static int lock_completed(int fd)
     return rc;
 }
 
+/* Once each time: where moving fails, not every run tries. */
+static bool passes_multiple(size_t before, size_t now, size_t of)
+{
+    return now / of > before / of;
+}
+
 static bool append_record(struct instance *instance, const struct buf *record)
 {
     struct stat st;
@@ -97,9 +103,11 @@ static bool append_record(struct instance *instance, const struct buf *record)
         good = n == (ssize_t)record->len;
         if (!good && n > 0 && ftruncate(fd, st.st_size) == 0)
             errno = ENOSPC;
-        off_t before = st.st_size / (off_t)COMPLETED_DUE; /* times that it was due for its size */
-        off_t now = (st.st_size + (off_t)record->len) / (off_t)COMPLETED_DUE;
-        instance->completed_due |= now > before || time(NULL) - st.st_mtime >= COMPLETED_PAUSE;
+        size_t before = (size_t)st.st_size, now = before + record->len;
+        instance->completed_size = now;
+        instance->completed_presses |= passes_multiple(before, now, COMPLETED_PRESSING);
+        instance->completed_due |= passes_multiple(before, now, COMPLETED_DUE) ||
+                                   time(NULL) - st.st_mtime >= COMPLETED_PAUSE;
     }
     int why = errno;
     if (fd >= 0)
@@ -155,9 +163,12 @@ bool completed_append(struct instance *instance, const char *id, int dir)
     return good;
 }
 
-bool completed_is_due(const struct instance *instance)
+bool completed_is_due(const struct instance *instance, enum completed_mover mover)
 {
-    return instance->completed_due;
+    if (mover == MOVER_INSIDE)
+        return instance->completed_presses;
+    return instance->completed_due ||
+           (mover == MOVER_INSTANCE && instance->completed_size >= COMPLETED_DUE);
 }
 
 /* ---- reading ---- */

@@ -20,6 +20,14 @@
 #define COMPLETED_MAX (256u << 20) /* bytes; what comes later is dropped until they are moved */
 #define COMPLETED_DUE (256u << 10) /* bytes after which they are moved in any case, each time */
 #define COMPLETED_PAUSE 5          /* s without an end after which the next is moved at once */
+#define COMPLETED_PRESSING                                                                         \
+    (16u << 20) /* bytes after which also a run inside another has them moved */
+
+enum completed_mover { /* who would start tpmove at its end */
+                       MOVER_RUN,
+                       MOVER_INSTANCE, /* in which many have ended, who did not start it */
+                       MOVER_INSIDE /* a run in an instance: tpmove is a process of that, and may be ended with it */
+};
 
 /* The program's directory is `dir`, and nobody else has it: a log that does not say its end gets
  * the event "lost". False: it cannot be appended, errno says why. A directory without a log has
@@ -38,7 +46,7 @@ int completed_read(struct instance *instance, struct buf *out, struct error *err
 int completed_move(struct instance *instance, struct error *err);
 /* Keep the state directory within its limits, which may take long. */
 void completed_limit(struct instance *instance);
-/* Something was appended that it is time to move. */
-bool completed_is_due(const struct instance *instance);
+/* This process has appended something, and it is time to move what is there. */
+bool completed_is_due(const struct instance *instance, enum completed_mover mover);
 
 #endif

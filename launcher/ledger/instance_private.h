@@ -25,7 +25,9 @@ struct instance {
     struct idset *gone;      /* numbers of programs that were seen to be gone: they stay so */
     size_t looks;            /* at claims: which rows' programs are asked after depends on it */
     double patience;         /* seconds for a lock; 0: the default */
-    bool completed_due;      /* completed.h: it is time to move them */
+    size_t completed_size;   /* completed.h: bytes when this process appended to them; 0: not yet */
+    bool completed_due;      /* it is time to move them, */
+    bool completed_presses;  /* and high time */
     bool busy;               /* the last lock was not to be had in that time */
     size_t locks;
     double longest;            /* seconds that a lock was held */

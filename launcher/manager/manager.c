@@ -622,11 +622,15 @@ static void warm_pmix(void *owner)
     pmix_server_warm();
 }
 
-/* By a process that nobody waits for. Inside another run it would be taken for what a task left behind. */
+/* By a process that nobody waits for. Below a task it would be taken for what that left behind. */
 static void move_completed(const struct manager *manager)
 {
-    for (size_t i = 0; i < manager->nprograms && !getenv("TPRUN_INSTANCE"); i++) {
-        const char *id, *path = program_completed_due(manager->programs[i], &id);
+    bool is_below_task = getenv("TPRUN_INSTANCE") && !manager->outer;
+    enum completed_mover mover = manager->outer      ? MOVER_INSIDE
+                                 : manager->instance ? MOVER_INSTANCE
+                                                     : MOVER_RUN;
+    for (size_t i = 0; i < manager->nprograms && !is_below_task; i++) {
+        const char *id, *path = program_completed_due(manager->programs[i], mover, &id);
         if (!path)
             continue;
         char *words[] = {program_path("tpmove"), (char *)(uintptr_t)path, (char *)(uintptr_t)id,

@@ -712,11 +712,12 @@ void program_leave(struct program *program)
     resources_leave(program_start_resources(program->start));
 }
 
-const char *program_completed_due(const struct program *program, const char **id)
+const char *program_completed_due(const struct program *program, enum completed_mover mover,
+                                  const char **id)
 {
     const struct resources *resources = program_start_resources(program->start);
     const struct instance *instance = resources ? resources_instance(resources) : NULL;
-    if (!instance || !completed_is_due(instance))
+    if (!instance || !completed_is_due(instance, mover))
         return NULL;
     *id = instance_id(instance);
     return instance_path(instance);

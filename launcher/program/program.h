@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "launcher/instance/host_bootstrap.h"
 #include "launcher/instance/local_topology.h"
+#include "launcher/ledger/completed.h"
 #include "launcher/program/program_state.h"
 #include "launcher/protocol/stage_source.h"
 #include "launcher/spec/spec.h"
@@ -114,7 +115,8 @@ int program_outcome(const struct program *program, struct buf *lines);
 uint32_t program_find_host(const struct program *program, const char *name, struct error *err);
 /* After program_leave(): path and id (borrowed) of its instance, where tpmove is to be run for it;
  * NULL: it is not. */
-const char *program_completed_due(const struct program *program, const char **instance_id);
+const char *program_completed_due(const struct program *program, enum completed_mover mover,
+                                  const char **instance_id);
 
 /* Its directory in the instance, borrowed; -1: it has none yet, or has left. */
 int program_directory(const struct program *program);

@@ -84,6 +84,14 @@ LIFE="new pending alloc starting launch tasks-started running tasks-ended finish
     equal "$(completed | names | tr ' ' '\n' | grep -c '^complete$')" 4
 }
 
+@test "what has ended in an instance is moved at its end, where it is much" {
+    tprun true # its end is the last at which it is looked how long nothing has ended
+    ln -sf "$TPRUN" tpbatch
+    ./tpbatch sh -c 'for i in $(seq 100); do "$0" true; done' "$TPRUN"
+    wait_for 5 eval '[ -e "$(STATE)/102/events" ]'
+    wait_for 5 eval '[ -z "$(completed)" ]'
+}
+
 @test "a run does nothing in the state directory: tpmove does, for which nobody waits" {
     command -v strace >/dev/null || skip "no strace here"
     tprun true

@@ -322,18 +322,42 @@ static void test_what_stays_is_due_again_only_when_as_much_has_come(void **state
     char path[256];
     (void)state;
     end_logged(instance);
-    assert_false(completed_is_due(instance));
+    assert_false(completed_is_due(instance, MOVER_RUN));
     snprintf(path, sizeof(path), "%s/completed", instance_path(instance));
     assert_int_equal(truncate(path, COMPLETED_DUE - 1), 0);
     end_logged(instance);
-    assert_true(completed_is_due(instance));
+    assert_true(completed_is_due(instance, MOVER_RUN));
     instance_close(instance);
     instance = open_test_instance();
     end_logged(instance);
-    assert_false(completed_is_due(instance));
+    assert_false(completed_is_due(instance, MOVER_RUN));
     assert_int_equal(truncate(path, 2 * COMPLETED_DUE - 1), 0);
     end_logged(instance);
-    assert_true(completed_is_due(instance));
+    assert_true(completed_is_due(instance, MOVER_RUN));
+    instance_close(instance);
+}
+
+/* Of an instance with many programs, none of which starts the process that moves them. */
+static void
+test_an_instance_moves_what_is_much_at_its_end_and_a_run_inside_only_what_presses(void **state)
+{
+    struct instance *instance = open_test_instance();
+    char path[256];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/completed", instance_path(instance));
+    end_logged(instance);
+    assert_false(completed_is_due(instance, MOVER_INSTANCE));
+    assert_int_equal(truncate(path, 2 * COMPLETED_DUE + 1), 0); /* no boundary is near */
+    end_logged(instance);
+    assert_false(completed_is_due(instance, MOVER_RUN));
+    assert_true(completed_is_due(instance, MOVER_INSTANCE));
+    assert_int_equal(truncate(path, COMPLETED_PRESSING - COMPLETED_DUE - 1), 0);
+    end_logged(instance);
+    assert_true(completed_is_due(instance, MOVER_RUN));
+    assert_false(completed_is_due(instance, MOVER_INSIDE));
+    assert_int_equal(truncate(path, COMPLETED_PRESSING - 1), 0);
+    end_logged(instance);
+    assert_true(completed_is_due(instance, MOVER_INSIDE));
     instance_close(instance);
 }
 
@@ -520,6 +544,8 @@ int main(void)
         IN_A_STATE(test_instances_to_which_nothing_comes_are_removed_with_age),
         IN_A_STATE(test_root_makes_nothing_in_the_home_of_another),
         IN_A_STATE(test_what_stays_is_due_again_only_when_as_much_has_come),
+        IN_A_STATE(
+            test_an_instance_moves_what_is_much_at_its_end_and_a_run_inside_only_what_presses),
         IN_A_STATE(test_a_state_directory_that_cannot_be_harms_nothing),
         IN_A_STATE(test_a_quota_that_is_used_up_is_as_a_full_disk),
         IN_A_STATE(test_a_file_that_others_have_locked_costs_neither_a_record_nor_output),
