@@ -143,6 +143,7 @@ liblauncher_a_SOURCES = \
     launcher/program/spawn.c launcher/program/spawn.h \
     launcher/program/program_hooks.c launcher/program/program_hooks.h \
     launcher/program/stage_sender.c launcher/program/stage_sender.h \
+    launcher/program/start_advice.c launcher/program/start_advice.h \
     launcher/program/task_group.c launcher/program/task_group.h \
     launcher/program/task_requests.c launcher/program/task_requests.h \
     launcher/program/time_limit.c launcher/program/time_limit.h \

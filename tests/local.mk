@@ -146,6 +146,7 @@ check_PROGRAMS += \
     tests/unit/test-spawn-directives \
     tests/unit/test-spawn-spec \
     tests/unit/test-spec \
+    tests/unit/test-start-advice \
     tests/unit/test-state-index \
     tests/unit/test-stdin-reader \
     tests/unit/test-string-list \
@@ -308,6 +309,7 @@ tests_unit_test_signal_name_LDADD = $(UNIT_LIBS)
 tests_unit_test_spawn_directives_LDADD = $(UNIT_LIBS)
 tests_unit_test_spawn_spec_LDADD = $(UNIT_LIBS)
 tests_unit_test_spec_LDADD = $(UNIT_LIBS)
+tests_unit_test_start_advice_LDADD = $(UNIT_LIBS)
 tests_unit_test_state_index_LDADD = $(UNIT_LIBS)
 tests_unit_test_stdin_reader_LDADD = $(UNIT_LIBS)
 tests_unit_test_string_list_LDADD = $(UNIT_LIBS)

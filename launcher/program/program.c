@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "affinity/sets/hostlist.h"
 #include "base/clock.h"
@@ -19,6 +18,7 @@
 #include "launcher/process/signal_name.h"
 #include "launcher/program/program_private.h"
 #include "launcher/program/run_report.h"
+#include "launcher/program/start_advice.h"
 #include "launcher/protocol/launch.h"
 #include "launcher/protocol/task_report.h"
 
@@ -475,30 +475,12 @@ static void on_group_mapped(void *owner, const json_t *table)
     program->ops->mapped(program->owner, table);
 }
 
-/* A node lacks what this machine has, the program or the directory: what helps. NULL: it is neither.
- * Caller frees. */
-static char *advise_on_start(const struct spec *spec, const char *text)
-{
-    static const char no_directory[] = "cannot enter directory ";
-    char *advice = NULL;
-    for (size_t i = 0; text && !advice && i < spec->nparts; i++) {
-        const char *name = spec->parts[i].argv[0];
-        char *missing = mem_format("cannot run %s: no such file", name);
-        if (strcmp(text, missing) == 0 && access(name, X_OK) == 0)
-            advice = mem_format("%s there; --stage %s copies it from this machine", text, name);
-        else if (strncmp(text, no_directory, strlen(no_directory)) == 0 && !spec->parts[i].chdir)
-            advice = mem_format("%s; --chdir names another", text);
-        free(missing);
-    }
-    return advice;
-}
-
 static void on_group_refused(void *owner, struct task_group *group, uint64_t time, int status,
                              const char *text, const struct idset *ranks)
 {
     struct program *program = owner;
     struct idset *nodes = task_group_nodes_of(group, ranks);
-    char *advice = advise_on_start(program->spec, text);
+    char *advice = start_advice(program->spec, text);
     if (spawn_is_of(program->spawns, group))
         spawn_refuse(program->spawns, group, status, text, ranks);
     else
@@ -566,8 +548,7 @@ void program_task_ended(struct program *program, const struct task_group *group,
         struct idset *nodes = group ? task_group_nodes_of(group, report.ranks) : idset_new();
         if (idset_empty(nodes) && program_host_name(program, node))
             idset_add(nodes, node);
-        char *advice =
-            strcmp(why, "start") == 0 ? advise_on_start(program->spec, report.text) : NULL;
+        char *advice = strcmp(why, "start") == 0 ? start_advice(program->spec, report.text) : NULL;
         outcome_task_ended(program->outcome, time, why, report.status,
                            advice ? advice : report.text, report.ranks, nodes);
         free(advice);
