@@ -131,10 +131,13 @@ liblauncher_a_SOURCES = \
     launcher/program/predecessors.c launcher/program/predecessors.h \
     launcher/program/program_check.c launcher/program/program_check.h \
     launcher/program/program_claim.c launcher/program/program_claim.h \
+    launcher/program/program_complete.c \
     launcher/program/program_control.c launcher/program/program_control.h \
     launcher/program/program_frames.c launcher/program/program_private.h \
+    launcher/program/program_hosts.c \
     launcher/program/program_input.c \
     launcher/program/program_log.c launcher/program/program_log.h \
+    launcher/program/program_orders.c \
     launcher/program/run_report.c launcher/program/run_report.h \
     launcher/program/program_service.c launcher/program/program_service.h \
     launcher/program/program_start.c launcher/program/program_start.h \

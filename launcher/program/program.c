@@ -284,64 +284,6 @@ static void on_stop_expired(void *owner, int status, const char *line)
 
 static const struct graceful_stop_ops stop_ops = {program_on_note, on_stop_expired};
 
-/* Where no task has been started there is nothing that they could mean but the end. */
-static bool ends_start(int number)
-{
-    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
-}
-
-/* A signal that is not always the end is passed on without a word. */
-static void stop_program(struct program *program, int number, const char *sender)
-{
-    bool end = ends_start(number);
-    char *before = !end               ? NULL
-                   : *sender          ? mem_format("told to end by %s: ", sender)
-                   : number == SIGINT ? mem_copy_text("") /* whoever sits there knows */
-                                      : mem_copy_text("told to end: ");
-    if (end)
-        outcome_signal_sent(program->outcome, number);
-    graceful_stop_signal(program->stop, number, before,
-                         number == SIGINT    ? "; Ctrl-C again within 1 s ends them"
-                         : number == SIGTERM ? "; SIGTERM again within 1 s ends them"
-                                             : "");
-}
-
-void program_signal(struct program *program, int number, const char *sender)
-{
-    struct frame frame = {.type = FRAME_SIGNAL, .flags = (uint16_t)number};
-    if (program_is_live(program) && program->spec->agents_only) {
-        if (ends_start(number))
-            program_terminate(program, 0, number);
-    } else if (program_is_live(program)) {
-        if (signal_asks_for_end(number))
-            stop_program(program, number, sender);
-        else
-            tree_send(program->tree, &frame);
-    } else if (program_is_pending(program) && ends_start(number)) {
-        char *doing = program_start_describe(program->start);
-        char *line = mem_format("ended by %s%s%s %s", signal_name(number), *sender ? " from " : "",
-                                sender, doing);
-        program_fail(program, 128 + number, line, 0);
-        free(line);
-        free(doing);
-    }
-}
-
-void program_terminate(struct program *program, double grace, int number)
-{
-    if (number) {
-        char *line = mem_format("ended by signal %d (%s)", number, strsignal(number));
-        outcome_other(program->outcome, clock_monotonic_ns(), 128 + number, line);
-        free(line);
-    }
-    program_event(program, PROGRAM_TERMINATE, grace);
-}
-
-void program_instance_over(struct program *program, double grace)
-{
-    program_fail(program, ERROR_REFUSED, "the instance that this program was in has ended", grace);
-}
-
 /* ---- the start ---- */
 
 static void program_on_say(void *owner, const char *text)
@@ -653,66 +595,6 @@ void program_begin(struct program *program)
     program_event(program, PROGRAM_ASKED, 0);
 }
 
-/* --report and --timing; what fails is told at the end as other things are. */
-static void report_run(struct program *program, int status, const char *reason)
-{
-    const struct resources *resources = program_start_resources(program->start);
-    struct ledger_entry *entry = resources ? resources_entry(resources) : NULL;
-    struct run_report *report = run_report_new(entry, status, reason);
-    char *timing = program->spec->timing ? run_report_timing(report) : NULL;
-    struct error err = ERROR_INIT;
-    if (timing)
-        program->ops->note(program->owner, timing);
-    char *text = program->spec->report ? run_report_text(report) : NULL;
-    if (text && program->ops->result(program->owner, FRAME_RESULT_REPORT, text, &err) < 0)
-        program_report(program, error_text(&err));
-    error_clear(&err);
-    free(text);
-    free(timing);
-    run_report_free(report);
-}
-
-void program_complete(struct program *program)
-{
-    struct buf lines = BUF_INIT;
-    int status = outcome_status(program->outcome, &lines);
-    json_t *context =
-        json_pack("{s:i, s:o}", "status", status, "reason", frame_text(buf_text(&lines)));
-    if (program->left)
-        json_object_set_new(context, "left", json_true());
-    program_log_event(program->log, "complete", context);
-    program_log_write(program->log);
-    if (program->spec->report || program->spec->timing)
-        report_run(program, status, buf_text(&lines));
-    buf_free(&lines);
-}
-
-void program_leave(struct program *program)
-{
-    program_service_end(program->service);
-    resources_leave(program_start_resources(program->start));
-}
-
-const char *program_completed_due(const struct program *program, enum completed_mover mover,
-                                  const char **id)
-{
-    const struct resources *resources = program_start_resources(program->start);
-    const struct instance *instance = resources ? resources_instance(resources) : NULL;
-    if (!instance || !completed_is_due(instance, mover))
-        return NULL;
-    *id = instance_id(instance);
-    return instance_path(instance);
-}
-
-int program_outcome(const struct program *program, struct buf *lines)
-{
-    const struct layout *layout = plan_layout(program_start_plan(program->start));
-    int status = outcome_status(program->outcome, lines);
-    if (layout && !program->terminated && outcome_is_clean(program->outcome))
-        no_pmi_explain(program->no_pmi, program->spec, layout, lines);
-    return status;
-}
-
 int program_directory(const struct program *program)
 {
     const struct resources *resources = program_start_resources(program->start);
@@ -725,49 +607,6 @@ const char *program_path_of(const struct program *program)
     const struct resources *resources = program_start_resources(program->start);
     const struct ledger_entry *entry = resources ? resources_entry(resources) : NULL;
     return entry ? entry_path(entry) : NULL;
-}
-
-void program_report(struct program *program, const char *line)
-{
-    outcome_always(program->outcome, UINT64_MAX, ERROR_REFUSED, line);
-    program->left = true;
-}
-
-uint32_t program_find_host(const struct program *program, const char *name, struct error *err)
-{
-    const struct host_table *hosts = program_start_hosts(program->start);
-    uint32_t at = 0, count = hosts ? host_count(hosts) : 0;
-    while (at < count && strcmp(host_names(hosts)[at], name) != 0)
-        at++;
-    if (at == count || host_at(hosts, at)->state == HOST_UNUSED)
-        error_set(err, "the instance has no agent there");
-    else if (host_at(hosts, at)->state == HOST_STARTING)
-        error_set(err, "the instance's agent there is not up yet");
-    else if (host_at(hosts, at)->state != HOST_UP)
-        error_set(err, "the instance has no agent there: %s",
-                  host_at(hosts, at)->failure ?: "it is another name of a host");
-    else if (program_start_lacks(program->start, at))
-        error_set(err, "%s", program_start_lacks(program->start, at));
-    else
-        return at;
-    return UINT32_MAX;
-}
-
-const char *program_host_name(const struct program *program, uint32_t node)
-{
-    const struct host_table *hosts = program_start_hosts(program->start);
-    return hosts && node < host_count(hosts) ? host_names(hosts)[node] : NULL;
-}
-
-bool program_is_here(const struct program *program, const struct idset *nodes)
-{
-    const struct host_table *hosts = program_start_hosts(program->start);
-    bool here = false;
-    IDSET_FOREACH(node, nodes)
-    {
-        here |= hosts && node < host_count(hosts) && host_at(hosts, node)->node->here;
-    }
-    return here;
 }
 
 void program_free(struct program *program)

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity/sets/hostlist.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/program/fence.h"
@@ -255,19 +254,6 @@ void program_host_unreached(struct program *program, const struct tree_unreached
         return;
     agents_unreached(program_start_agents(program->start), what, direct);
     host_settled(program);
-}
-
-char *program_hosts_text(const struct program *program, const struct idset *nodes)
-{
-    struct hostlist *hosts = hostlist_new();
-    IDSET_FOREACH(node, nodes)
-    {
-        if (program_host_name(program, node))
-            hostlist_append(hosts, program_host_name(program, node));
-    }
-    char *text = hostlist_encode(hosts);
-    hostlist_free(hosts);
-    return text;
 }
 
 /* They are of no use to groups that may still be spawned; those that run do not need them. */
