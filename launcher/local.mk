@@ -133,7 +133,9 @@ liblauncher_a_SOURCES = \
     launcher/program/program_claim.c launcher/program/program_claim.h \
     launcher/program/program_complete.c \
     launcher/program/program_control.c launcher/program/program_control.h \
+    launcher/program/program_event.c \
     launcher/program/program_frames.c launcher/program/program_private.h \
+    launcher/program/program_groups.c \
     launcher/program/program_hosts.c \
     launcher/program/program_input.c \
     launcher/program/program_log.c launcher/program/program_log.h \

@@ -1,5 +1,14 @@
 /*
- * program_private - a program and its objects. Private to program.c and program_frames.c.
+ * program_private - a program and its objects, for the files that make up a program, from the
+ * top down (tests/calls finds circles):
+ *
+ *     program.c           the objects, and what they tell it
+ *     program_frames.c, program_control.c, program_input.c, program_orders.c
+ *                         what comes from agents, from commands and from the user
+ *     program_groups.c    its task groups
+ *     program_event.c     its states
+ *     program_hosts.c, program_complete.c
+ *                         queries, and what is left to do when it is over
  */
 #ifndef LAUNCHER_PROGRAM_PROGRAM_PRIVATE_H
 #define LAUNCHER_PROGRAM_PROGRAM_PRIVATE_H
@@ -50,17 +59,35 @@ struct program {
     const char *ended_by; /* a command that orders the end at this moment; NULL: none does */
 };
 
+/* ---- program_event.c: its states ---- */
+
 /* The only place where the state is changed. `grace` (s) is that of PROGRAM_TERMINATE. */
 void program_event(struct program *program, enum program_event event, double grace);
 /* It is to end, for this reason. */
 void program_fail(struct program *program, int status, const char *line, double grace);
+/* Its tasks were launched, and it is not over. */
+bool program_is_live(const struct program *program);
+/* Events are written from now on, if the ledger knows the program already. */
+void program_open_log(struct program *program);
+/* As `launch` of spawns_ops. */
+struct task_group *program_launch_group(void *owner, const struct task_group_source *from);
+/* A line for the user. As `note` of its objects. */
+void program_on_note(void *owner, const char *text);
+/* A line for the user, with -v only. */
+__attribute__((format(printf, 2, 3))) void program_say(struct program *program, const char *fmt,
+                                                       ...);
+
+/* ---- program_groups.c: its task groups ---- */
+
+/* The table of its groups, whose events it takes; the caller frees. */
+struct task_groups *program_groups_new(struct program *program);
+/* Groups that no node has anything left of are over; is it the end? */
+void program_check_groups(struct program *program);
 /* Tasks of a group (NULL: it is over) ended badly, by an agent's JSON. */
 void program_task_ended(struct program *program, const struct task_group *group, uint64_t time,
                         uint32_t node, const json_t *value);
-/* Groups that no node has anything left of are over; is it the end? */
-void program_check_groups(struct program *program);
-bool program_is_live(
-    const struct program *program); /* its tasks were launched, and it is not over */
+
+/* ---- program_hosts.c ---- */
 
 /* Names of nodes of the tree as text (RFC 29); caller frees. */
 char *program_hosts_text(const struct program *program, const struct idset *nodes);
