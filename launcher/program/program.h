@@ -79,7 +79,7 @@ void program_nodes_lost(struct program *program, const char *host, const struct 
 /* The instance that it runs in has ended. Its tasks have `grace` s. */
 void program_instance_over(struct program *program, double grace);
 
-/* What the user orders: a signal for its tasks, from `sender` ("": unknown) ... */
+/* program_orders.c: what the user orders: a signal for its tasks, from `sender` ("": unknown) ... */
 void program_signal(struct program *program, int number, const char *sender);
 /* ... and the end, within so many seconds, and by signal `number` if it is not 0. */
 void program_terminate(struct program *program, double grace, int number);
@@ -101,6 +101,8 @@ void program_input_choose(struct program *program, const struct idset *ranks);
 /* Whoever sent it sends no more: what tasks have not read holds up nobody. */
 void program_input_left(struct program *program);
 
+/* ---- program_complete.c: what is left to do when it is over ---- */
+
 /* What could not be ended, for the user to hear of at the end (outcome_always()). */
 void program_report(struct program *program, const char *line);
 /* All agents are gone: that is written, and then, so that others can go on, it gives up what it
@@ -110,21 +112,26 @@ void program_leave(struct program *program);
 /* The exit status; lines are appended, each with a newline. */
 int program_outcome(const struct program *program, struct buf *lines);
 
-/* Number of the host of this name (as R has it) that has an agent; UINT32_MAX with a sentence:
- * none. */
-uint32_t program_find_host(const struct program *program, const char *name, struct error *err);
 /* After program_leave(): path and id (borrowed) of its instance, where tpmove is to be run for it;
  * NULL: it is not. */
 const char *program_completed_due(const struct program *program, enum completed_mover mover,
                                   const char **instance_id);
 
+/* ---- where it is ---- */
+
 /* Its directory in the instance, borrowed; -1: it has none yet, or has left. */
 int program_directory(const struct program *program);
 /* Of its directory in the instance, borrowed; NULL: it has none yet, or has left. */
 const char *program_path_of(const struct program *program);
+
+/* ---- program_hosts.c ---- */
+
 /* Name of a node of the tree; NULL: there is no such node. */
 const char *program_host_name(const struct program *program, uint32_t node);
 /* One of these nodes is this machine. */
 bool program_is_here(const struct program *program, const struct idset *nodes);
+/* Number of the host of this name (as R has it) that has an agent; UINT32_MAX with a sentence:
+ * none. */
+uint32_t program_find_host(const struct program *program, const char *name, struct error *err);
 
 #endif
