@@ -186,6 +186,7 @@ liblauncher_a_SOURCES = \
     launcher/agent/exit_report.c launcher/agent/exit_report.h \
     launcher/agent/group_fence.c launcher/agent/group_fence.h \
     launcher/agent/group_services.c launcher/agent/group_services.h \
+    launcher/agent/group_tasks.c launcher/agent/group_tasks.h \
     launcher/agent/host_register.c launcher/agent/host_register.h \
     launcher/agent/instance_port.c launcher/agent/instance_port.h \
     launcher/agent/local_group.c launcher/agent/local_group.h \

@@ -54,6 +54,7 @@ check_PROGRAMS += \
     tests/unit/test-gpu-assign \
     tests/unit/test-gpu-environment \
     tests/unit/test-group-barrier \
+    tests/unit/test-group-tasks \
     tests/unit/test-hash-table \
     tests/unit/test-host-choice \
     tests/unit/test-host-index \
@@ -218,6 +219,7 @@ tests_unit_test_frame_LDADD = $(UNIT_LIBS)
 tests_unit_test_gpu_assign_LDADD = $(UNIT_LIBS)
 tests_unit_test_gpu_environment_LDADD = $(UNIT_LIBS)
 tests_unit_test_group_barrier_LDADD = $(UNIT_LIBS)
+tests_unit_test_group_tasks_LDADD = $(UNIT_LIBS)
 tests_unit_test_hash_table_LDADD = $(UNIT_LIBS)
 tests_unit_test_host_choice_LDADD = $(UNIT_LIBS)
 tests_unit_test_host_index_LDADD = $(UNIT_LIBS)

@@ -20,20 +20,22 @@ struct group_services {
 static void group_on_abort(void *owner, uint32_t rank, int status, const char *message)
 {
     struct group_services *serves = owner;
-    exit_report_ended_rank(serves->config.report, serves->config.launch->first_rank + rank, "abort",
+    exit_report_ended_rank(serves->config.shared->report,
+                           serves->config.shared->launch->first_rank + rank, "abort",
                            W_EXITCODE(status & 0xff, 0), message);
 }
 
 static void report_stuck(struct group_services *serves, const char *what, uint32_t missing,
                          uint32_t waiting)
 {
-    uint32_t first = serves->config.launch->first_rank;
-    if (serves->config.is_ending(serves->config.group))
+    uint32_t first = serves->config.shared->launch->first_rank;
+    if (local_tasks_are_ending(serves->config.shared))
         return;
     char *text = mem_format("ended without entering the %s that rank %u waits in: every rank has "
                             "to call MPI_Init, or none",
                             what, first + waiting);
-    exit_report_ended_rank(serves->config.report, first + missing, "pmi", W_EXITCODE(1, 0), text);
+    exit_report_ended_rank(serves->config.shared->report, first + missing, "pmi", W_EXITCODE(1, 0),
+                           text);
     free(text);
 }
 
@@ -45,8 +47,9 @@ _Static_assert(PMIX_SERVER_ROUND > PMI_GROUP_HASH, "rounds of PMI and of PMIx ar
 static void group_fence_failed(void *owner, const struct error *err)
 {
     struct group_services *serves = owner;
-    if (!serves->config.is_ending(serves->config.group))
-        exit_report_ended(serves->config.report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
+    if (!local_tasks_are_ending(serves->config.shared))
+        exit_report_ended(serves->config.shared->report, NULL, "pmi", W_EXITCODE(1, 0),
+                          error_text(err));
 }
 
 static void group_fence_done(void *owner, uint64_t id, const void *bytes, size_t len)
@@ -68,15 +71,17 @@ static const struct group_fence_ops group_fence_ops = {group_fence_done, group_f
 static void group_pmi_broken(void *owner, uint32_t rank, const struct error *err)
 {
     struct group_services *serves = owner;
-    exit_report_ended_rank(serves->config.report, serves->config.launch->first_rank + rank, "pmi",
+    exit_report_ended_rank(serves->config.shared->report,
+                           serves->config.shared->launch->first_rank + rank, "pmi",
                            W_EXITCODE(1, 0), error_text(err));
 }
 
 static void group_pmi_limited(void *owner, uint32_t rank, const char *what)
 {
     struct group_services *serves = owner;
-    uplink_note(serves->config.services->uplink, "rank %u on %s: PMI: %s",
-                serves->config.launch->first_rank + rank, serves->config.services->host, what);
+    uplink_note(serves->config.shared->services->uplink, "rank %u on %s: PMI: %s",
+                serves->config.shared->launch->first_rank + rank,
+                serves->config.shared->services->host, what);
 }
 
 static void group_pmi_stuck(void *owner, uint32_t missing, uint32_t waiting)
@@ -106,7 +111,8 @@ static void group_pmix_spawn(void *owner, uint32_t rank, uint64_t token,
 static void group_pmix_failed(void *owner, const struct error *err)
 {
     struct group_services *serves = owner;
-    exit_report_ended(serves->config.report, NULL, "pmi", W_EXITCODE(1, 0), error_text(err));
+    exit_report_ended(serves->config.shared->report, NULL, "pmi", W_EXITCODE(1, 0),
+                      error_text(err));
 }
 
 static const struct group_pmix_job_ops group_pmix_ops = {.abort = group_on_abort,
@@ -118,22 +124,23 @@ static const struct group_pmix_job_ops group_pmix_ops = {.abort = group_on_abort
 
 struct group_services *group_services_new(const struct group_services_config *config)
 {
-    const struct local_services *services = config->services;
+    const struct local_tasks *shared = config->shared;
+    const struct local_services *services = shared->services;
     struct group_services *serves = mem_alloc(sizeof(*serves));
     serves->config = *config;
-    serves->fence = group_fence_new(services->uplink, services->downlink, config->launch,
+    serves->fence = group_fence_new(services->uplink, services->downlink, shared->launch,
                                     config->nodes, &group_fence_ops, serves);
     const struct group_pmix_job_config pmix = {.host = services->pmix,
                                                .fence = serves->fence,
-                                               .launch = config->launch,
+                                               .launch = shared->launch,
                                                .ops = &group_pmix_ops,
                                                .owner = serves,
                                                .task_ops = config->task_ops,
-                                               .group = config->group,
+                                               .group = config->tasks,
                                                .post = config->post,
                                                .sender = config->sender};
     serves->pmix = pmix_job_new(&pmix);
-    serves->requests = spawn_and_names_new(services->uplink, config->launch, serves->pmix,
+    serves->requests = spawn_and_names_new(services->uplink, shared->launch, serves->pmix,
                                            services->topology_file);
     return serves;
 }
@@ -142,7 +149,7 @@ void group_services_free(struct group_services *serves, struct group_pmix_job **
 {
     if (!serves)
         return;
-    if (retained && !serves->config.is_ending(serves->config.group))
+    if (retained && !local_tasks_are_ending(serves->config.shared))
         pmix_job_retain(retained, serves->pmix);
     else
         pmix_job_free(serves->pmix);
@@ -156,8 +163,8 @@ void group_services_free(struct group_services *serves, struct group_pmix_job **
 int group_services_open(struct group_services *serves, unsigned offered, bool needs_pmix,
                         struct error *err)
 {
-    struct launch *launch = serves->config.launch;
-    const struct pmi_sockets_config pmi = {.loop = serves->config.services->loop,
+    struct launch *launch = serves->config.shared->launch;
+    const struct pmi_sockets_config pmi = {.loop = serves->config.shared->services->loop,
                                            .launch = launch,
                                            .fence = serves->fence,
                                            .requests = serves->requests,

@@ -5,22 +5,18 @@
 #ifndef LAUNCHER_AGENT_GROUP_SERVICES_H
 #define LAUNCHER_AGENT_GROUP_SERVICES_H
 
-#include "launcher/agent/exit_report.h"
 #include "launcher/agent/group_fence.h"
-#include "launcher/agent/local_services.h"
+#include "launcher/agent/local_task.h"
 #include "launcher/agent/pmi_socket.h"
 #include "launcher/agent/spawn_and_names.h"
 
 struct group_services;
 
-struct group_services_config { /* all is borrowed */
-    const struct local_services *services;
-    struct launch *launch;
-    const struct idset *nodes; /* below, that take part */
-    struct exit_report *report;
-    bool (*is_ending)(void *group);
+struct group_services_config {                  /* all is borrowed */
+    const struct local_tasks *shared;           /* with a launch */
+    const struct idset *nodes;                  /* below, that take part */
     const struct group_pmix_task_ops *task_ops; /* what openpmix wants of the group's tasks */
-    void *group;                                /* for both */
+    void *tasks;                                /* for these */
     /* As in group_pmix_job_config. */
     void (*post)(void *sender, const struct frame *frame);
     void *sender;

@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "launcher/agent/group_tasks.h"
 #include "launcher/agent/local_services.h"
-#include "launcher/protocol/inquiry.h"
 
 struct local_group;
 
@@ -51,8 +51,11 @@ uint32_t local_group_number(const struct local_group *group);
 enum group_phase local_group_phase(const struct local_group *group);
 const struct launch *local_group_launch(const struct local_group *group); /* NULL: malformed */
 bool local_group_is_unbound(const struct local_group *group); /* it was mapped without a binding */
-uint32_t local_group_ntasks(const struct local_group *group);
-uint32_t local_group_count(const struct local_group *group); /* tasks that run, or will */
+uint32_t local_group_count(const struct local_group *group);  /* tasks that run, or will */
+/* Borrowed; none where the launch is malformed. */
+struct group_tasks *local_group_tasks(const struct local_group *group);
+/* Whether PMIx calls it so. */
+bool local_group_is_named(const struct local_group *group, const char *job);
 
 /* ---- its start: from the loop until its phase is GROUP_RUNNING ---- */
 
@@ -68,8 +71,6 @@ size_t local_group_starting(const struct local_group *group, pid_t *pids); /* [T
 
 /* This process has ended: if it was on its way, it counts as started now, or as failed. */
 void local_group_settle_start(struct local_group *group, pid_t pid);
-/* It has ended with this status. True: it was a task of this group. */
-bool local_group_reaped(struct local_group *group, pid_t pid, int status);
 /* SIGKILL to its tasks, at once: it could not be started as a whole. Not to what they left
  * behind. */
 void local_group_kill(struct local_group *group);
@@ -91,24 +92,7 @@ void local_group_on_missing(struct local_group *group, const struct frame *frame
 void local_group_on_done(struct local_group *group, const struct frame *frame);
 void local_group_on_answer(struct local_group *group, const struct frame *frame);
 void local_group_on_post(struct local_group *group, const struct frame *frame);
-/* For these ranks of the program (NULL: all that read). */
-void local_group_on_stdin(struct local_group *group, const struct frame *frame,
-                          const struct idset *ranks);
-/* Of the user: it has another size, or is gone. */
-void local_group_on_terminal(struct local_group *group, const struct frame *frame);
-bool local_group_stdin_lags(const struct local_group *group, const struct idset *ranks);
-/* Add those of these ranks (NULL: all) whose stdin is open, and those that lag. */
-void local_group_add_reading(struct local_group *group, const struct idset *ranks,
-                             struct idset *reading, struct idset *lagging);
-void local_group_output_resumed(
-    struct local_group *group); /* until now nobody could say anything */
 /* A PMIx message is malformed that is of no group. */
 void local_group_pmix_failed(struct local_group *group, const struct error *err);
-/* Whether PMIx calls it so, and the states of its tasks; the caller frees. */
-bool local_group_is_named(const struct local_group *group, const char *job);
-struct task_info *local_group_states(const struct local_group *group);
-/* Add those of these ranks of the program (NULL: all) that run, or that wait to be started. */
-void local_group_add_tasks(const struct local_group *group, const struct idset *ranks,
-                           struct inquiry_answer *answer);
 
 #endif

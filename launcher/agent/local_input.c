@@ -76,7 +76,7 @@ static void report_gone(struct local_input *input, struct local_group *first)
     struct idset *gone = idset_intersect(input->ranks, input->mine);
     struct idset *reading = idset_new(), *lagging = idset_new();
     if (first)
-        local_group_add_reading(first, gone, reading, lagging);
+        group_tasks_add_reading(local_group_tasks(first), gone, reading, lagging);
     idset_remove_set(gone, reading);
     idset_remove_set(gone, input->gone);
     if (!idset_empty(gone))
@@ -107,7 +107,7 @@ void local_input_take(struct local_input *input, struct local_group *first,
     if (to)
         downlink_send_nodes(input->services->downlink, to, frame);
     if (first && frame->type != FRAME_STDIN_CHOOSE)
-        local_group_on_stdin(first, frame, input->ranks);
+        group_tasks_on_stdin(local_group_tasks(first), frame, input->ranks);
     if (input->number && frame->type == FRAME_STDIN)
         report_gone(input, first);
     input->unacknowledged += link_weight(frame);
@@ -115,7 +115,7 @@ void local_input_take(struct local_input *input, struct local_group *first,
 
 bool local_input_lags(const struct local_input *input, const struct local_group *first)
 {
-    return first && !input->left && local_group_stdin_lags(first, input->ranks);
+    return first && !input->left && group_tasks_lag(local_group_tasks(first), input->ranks);
 }
 
 void local_input_settle(struct local_input *input, const struct local_group *first)

@@ -120,7 +120,7 @@ static struct idset *bound_processors(const struct local_program *program)
 static void check_quota(struct local_program *program, const struct local_group *group)
 {
     const struct local_services *services = &program->services;
-    if (!local_group_ntasks(group) || program->quota_noted)
+    if (!group_tasks_count(local_group_tasks(group)) || program->quota_noted)
         return;
     double quota = cgroup_own_quota();
     if (isinf(quota))
@@ -206,7 +206,7 @@ static void program_on_terminal(struct local_program *program, const struct fram
     struct local_group *first = find_group(program, 0);
     local_input_send_down(program->input, frame);
     if (first)
-        local_group_on_terminal(first, frame);
+        group_tasks_on_terminal(local_group_tasks(first), frame);
 }
 
 /* ---- messages between hosts of openpmix, and with the program's service ---- */
@@ -239,8 +239,9 @@ static void answer_task_query(struct local_program *program, uint64_t number, co
     for (const struct listed_group *item = program->groups; item; item = item->next)
         if (!group && local_group_is_named(item->group, job))
             group = item->group;
-    struct task_info *tasks = group ? local_group_states(group) : NULL;
-    task_states_put_answer(&message, number, job, tasks, group ? local_group_ntasks(group) : 0);
+    struct task_info *tasks = group ? group_tasks_states(local_group_tasks(group)) : NULL;
+    task_states_put_answer(&message, number, job, tasks,
+                           group ? group_tasks_count(local_group_tasks(group)) : 0);
     struct frame frame = {.type = FRAME_SERVICE,
                           .node = uplink_node(uplink),
                           .bytes = buf_bytes(&message),
@@ -297,7 +298,7 @@ static void program_on_launch(struct local_program *program, const struct frame 
     struct listed_group *item = mem_alloc(sizeof(*item));
     program->next_group = frame->group + 1;
     item->group = local_group_new(&program->services, frame, program->ntasks, &group_ops, program);
-    program->ntasks += local_group_ntasks(item->group);
+    program->ntasks += group_tasks_count(local_group_tasks(item->group));
     struct listed_group **last = &program->groups;
     while (*last)
         last = &(*last)->next;
@@ -338,7 +339,8 @@ static void inquire(struct local_program *program, const struct inquiry *inquiry
 {
     struct task_signals *signals = program->services.signals;
     for (const struct listed_group *item = program->groups; item; item = item->next)
-        local_group_add_tasks(item->group, inquiry->ranks, answer);
+        group_tasks_add(local_group_tasks(item->group), inquiry->ranks,
+                        local_group_phase(item->group) < GROUP_RUNNING, answer);
     inquiry_answer_sort(answer);
     pid_t *pids = mem_array(answer->ntasks, sizeof(*pids));
     for (size_t i = 0; i < answer->ntasks; i++)
@@ -347,7 +349,8 @@ static void inquire(struct local_program *program, const struct inquiry *inquiry
         answer->reading = idset_new();
         answer->lagging = idset_new();
         for (const struct listed_group *item = program->groups; item; item = item->next)
-            local_group_add_reading(item->group, inquiry->ranks, answer->reading, answer->lagging);
+            group_tasks_add_reading(local_group_tasks(item->group), inquiry->ranks, answer->reading,
+                                    answer->lagging);
     } else if (inquiry->signal) {
         task_signals_send_tasks(signals, pids, answer->ntasks, inquiry->signal);
     } else {
@@ -500,7 +503,7 @@ void local_program_room_above(struct local_program *program)
     if (!task_outputs_are_held(program->services.outputs))
         return;
     for (const struct listed_group *item = program->groups; item; item = item->next)
-        local_group_output_resumed(item->group);
+        group_tasks_output_resumed(local_group_tasks(item->group));
     task_outputs_resume(program->services.outputs);
 }
 
@@ -511,7 +514,7 @@ void local_program_uplink_lost(struct local_program *program, double grace)
     struct local_group *first = find_group(program, 0);
     task_outputs_forsake(program->services.outputs);
     if (first)
-        local_group_on_terminal(first, &(struct frame){.type = FRAME_TERMINAL});
+        group_tasks_on_terminal(local_group_tasks(first), &(struct frame){.type = FRAME_TERMINAL});
     if (!local_program_is_over(program))
         task_termination_start(program->services.termination, grace);
 }
@@ -524,7 +527,7 @@ void local_program_reaped(struct local_program *program, pid_t pid, int status)
     if (starting)
         local_group_settle_start(starting, pid);
     for (const struct listed_group *item = program->groups; item; item = item->next) {
-        if (!local_group_reaped(item->group, pid, status))
+        if (!group_tasks_reaped(local_group_tasks(item->group), pid, status))
             continue;
         task_termination_recount(program->services.termination);
         return;

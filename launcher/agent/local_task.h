@@ -2,7 +2,7 @@
  * local_task - one task on this node, from its start to its end: what it is sent, its last words,
  * whether its end was a bad one, and who hears of it.
  *
- * Its group owns it, and counts the tasks that run; a task knows its group only by what they share.
+ * group_tasks owns it, and counts those that run; a task knows its group only by what they share.
  */
 #ifndef LAUNCHER_AGENT_LOCAL_TASK_H
 #define LAUNCHER_AGENT_LOCAL_TASK_H
