@@ -182,6 +182,30 @@ static bool get(int fd, size_t *at, size_t most)
     return false;
 }
 
+/* As much as goes in where nobody reads at the other end, at most so many bytes. How many that were. */
+static size_t put_all(struct world *world, int fd, size_t most)
+{
+    size_t sent = 0;
+    for (int turn = 0; turn < 100 && sent < most; turn++) {
+        put(fd, &sent, most);
+        settle(world);
+    }
+    return sent;
+}
+
+/* To the end of file, of which there has to be one. How many bytes came, at most so many. */
+static size_t get_all(struct world *world, int fd, size_t most)
+{
+    size_t got = 0;
+    bool end = false;
+    for (int turn = 0; turn < 1000 && !end; turn++) {
+        end = get(fd, &got, most);
+        settle(world);
+    }
+    assert_true(end);
+    return got;
+}
+
 static bool at_end(int fd)
 {
     char byte;
@@ -222,6 +246,11 @@ static size_t count(const struct side *side)
     return channels_count(side->channels);
 }
 
+static void assert_none_open(const struct world *world)
+{
+    assert_int_equal(count(&world->a) + count(&world->b), 0);
+}
+
 /* ---- data ---- */
 
 static void moves_data_both_ways(void **state)
@@ -242,19 +271,16 @@ static void moves_data_both_ways(void **state)
     close(ends[0]);
     close(ends[1]);
     settle(world);
-    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    assert_none_open(world);
 }
 
 static void keeps_to_the_window_where_nobody_reads(void **state)
 {
     struct world *world = *state;
-    size_t total = 16 * CHANNEL_WINDOW, sent = 0, got = 0;
+    size_t total = 16 * CHANNEL_WINDOW, got = 0;
     int ends[2];
     open_channel(world, 1, ends);
-    for (int turn = 0; turn < 100; turn++) {
-        put(ends[0], &sent, total);
-        settle(world);
-    }
+    size_t sent = put_all(world, ends[0], total);
     assert_true(sent < total);
     assert_true(world->most <= CHANNEL_WINDOW);
     assert_true(world->most > CHANNEL_WINDOW / 2);
@@ -327,33 +353,23 @@ static void carries_the_end_of_each_direction(void **state)
     settle(world);
     assert_true(get(ends[0], &answer, 9000));
     assert_int_equal(answer, 5000);
-    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    assert_none_open(world);
     close(ends[0]);
 }
 
 static void an_end_comes_behind_all_that_waits(void **state)
 {
     struct world *world = *state;
-    size_t total = CHANNEL_WINDOW * 3 / 2, sent = 0, got = 0;
+    size_t total = CHANNEL_WINDOW * 3 / 2;
     int ends[2];
     open_channel(world, 1, ends);
-    for (int turn = 0; turn < 100 && sent < total; turn++) {
-        put(ends[0], &sent, total);
-        settle(world);
-    }
-    assert_int_equal(sent, total); /* with what sockets hold */
+    assert_int_equal(put_all(world, ends[0], total), total); /* with what sockets hold */
     close(ends[0]);
     settle(world);
-    bool end = false;
-    for (int turn = 0; turn < 1000 && !end; turn++) {
-        end = get(ends[1], &got, total + 1);
-        settle(world);
-    }
-    assert_true(end);
-    assert_int_equal(got, total);
+    assert_int_equal(get_all(world, ends[1], total + 1), total);
     close(ends[1]);
     settle(world);
-    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    assert_none_open(world);
 }
 
 /* As a manager that says how all ended and is gone, while its front end sends more input. */
@@ -374,54 +390,41 @@ static void last_words_arrive_though_more_is_sent_to_who_is_gone(void **state)
     assert_true(at_end(ends[0]));
     close(ends[0]);
     settle(world);
-    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    assert_none_open(world);
 }
 
 static void what_waits_for_a_slow_reader_arrives_though_it_sends_to_who_is_gone(void **state)
 {
     struct world *world = *state;
-    size_t total = 3 * CHANNEL_WINDOW / 2, sent = 0, got = 0, input = 0;
+    size_t total = 3 * CHANNEL_WINDOW / 2, input = 0;
     int ends[2];
     open_channel(world, 1, ends);
-    for (int turn = 0; turn < 100 && sent < total; turn++) {
-        put(ends[1], &sent, total);
-        settle(world);
-    }
-    assert_int_equal(sent, total);
+    assert_int_equal(put_all(world, ends[1], total), total);
     close(ends[1]);
     settle(world);
     for (int turn = 0; turn < 5; turn++) { /* several frames to a channel that is over there */
         put(ends[0], &input, input + 3000);
         settle(world);
     }
-    bool end = false;
-    for (int turn = 0; turn < 1000 && !end; turn++) {
-        end = get(ends[0], &got, total + 1);
-        settle(world);
-    }
-    assert_int_equal(got, total);
+    assert_int_equal(get_all(world, ends[0], total + 1), total);
     close(ends[0]);
     settle(world);
-    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    assert_none_open(world);
 }
 
 static void who_sends_to_one_that_is_gone_sees_it_and_is_closed(void **state)
 {
     struct world *world = *state;
-    size_t sent = 0;
     int ends[2];
     char byte;
     open_channel(world, 1, ends);
-    for (int turn = 0; turn < 100; turn++) { /* its whole window waits there */
-        put(ends[0], &sent, 64 * CHANNEL_WINDOW);
-        settle(world);
-    }
+    put_all(world, ends[0], 64 * CHANNEL_WINDOW); /* its whole window waits there */
     close(ends[1]);
     settle(world);
     assert_int_equal(read(ends[0], &byte, 1), -1);
     assert_int_equal(errno, ECONNRESET); /* as a socket has it whose other end has not read all */
     assert_int_equal(world->b.nclosed, 1);
-    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    assert_none_open(world);
     assert_int_equal(send(ends[0], "x", 1, MSG_NOSIGNAL), -1);
     assert_int_equal(errno, EPIPE);
     close(ends[0]);
@@ -446,7 +449,7 @@ static void credit_wakes_no_direction_that_has_ended(void **state)
     close(ends[0]);
     settle(world);
     assert_int_equal(world->a.nends, 1);
-    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    assert_none_open(world);
 }
 
 static void one_that_is_closed_where_it_has_ended_tells_its_end_once(void **state)
@@ -465,7 +468,7 @@ static void one_that_is_closed_where_it_has_ended_tells_its_end_once(void **stat
     settle(world);
     assert_int_equal(world->b.nclosed, 1);
     assert_int_equal(world->a.nends, 1);
-    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    assert_none_open(world);
     close(ends[0]);
 }
 
@@ -699,7 +702,7 @@ static void many_channels_are_told_apart_while_some_are_closed(void **state)
         close(ends[i][1]);
         settle(world);
     }
-    assert_int_equal(count(&world->a) + count(&world->b), 0);
+    assert_none_open(world);
 }
 
 static void channels_of_lost_nodes_are_closed_and_no_others(void **state)

@@ -115,6 +115,13 @@ static void assert_answer(const char *want)
     json_decref(value);
 }
 
+/* For this node alone, which is ready for these files. */
+static void order_here(struct local_stage *at, const char *const *names)
+{
+    order(at, "2", names);
+    assert_answer("ready");
+}
+
 static bool is_there(const char *name)
 {
     const char *above = scratch_directory_chosen(scratch);
@@ -178,8 +185,7 @@ static void test_what_fails_is_told_once_and_leaves_nothing(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        order(stage, "2", (const char *const[]){"app", "none", NULL});
-        assert_answer("ready");
+        order_here(stage, (const char *const[]){"app", "none", NULL});
         assert_true(is_there("stage/app"));
         take(stage, FRAME_STAGE_DATA, cases[i].bytes, strlen(cases[i].bytes));
         end(stage, cases[i].end);
@@ -219,11 +225,9 @@ static void test_where_no_directory_can_be_made_that_is_the_answer(void **state)
 static void test_a_new_order_takes_the_place_of_one_that_was_given_up(void **state)
 {
     (void)state;
-    order(stage, "2", (const char *const[]){"first", NULL});
-    assert_answer("ready");
+    order_here(stage, (const char *const[]){"first", NULL});
     take(stage, FRAME_STAGE_DATA, "a", 1);
-    order(stage, "2", (const char *const[]){"second", NULL});
-    assert_answer("ready");
+    order_here(stage, (const char *const[]){"second", NULL});
     assert_false(is_there("stage/first"));
     all_come(stage);
     assert_answer("done");
@@ -254,22 +258,45 @@ static void test_the_parent_may_send_more_once_all_below_have_room(void **state)
 
 /* ---- an instance, and a program in it ---- */
 
+static struct scratch *mine; /* the program's; `scratch` is the instance's */
+static struct local_stage *instance, *program;
+
+static int open_instance(void **state)
+{
+    open_stage(state);
+    mine = scratch_directory_new(NULL);
+    instance = new_stage(scratch, NULL, true);
+    return 0;
+}
+
+static int close_instance(void **state)
+{
+    local_stage_free(program);
+    local_stage_free(instance);
+    program = NULL;
+    scratch_directory_remove(mine);
+    return close_stage(state);
+}
+
+/* Once the instance has its files. */
+static void begin_program(void)
+{
+    program = new_stage(mine, scratch, false);
+}
+
 static void test_a_program_finds_the_files_of_its_instance_beside_its_own(void **state)
 {
-    struct scratch *mine = scratch_directory_new(NULL);
-    struct local_stage *instance = new_stage(scratch, NULL, true);
     (void)state;
     order(instance, "2", (const char *const[]){"both", "theirs", "prolog", NULL});
     take(instance, FRAME_STAGE_DATA, "abcabcabc", 9);
     end(instance, "{\"sums\":[\"" SUM_OF_ABC "\",\"" SUM_OF_ABC "\",\"" SUM_OF_ABC "\"]}");
     assert_answer("ready");
     assert_answer("done");
-    struct local_stage *program = new_stage(mine, scratch, false);
+    begin_program();
     assert_string_equal(local_stage_place(program)->directory,
                         local_stage_place(instance)->directory);
     assert_null(local_stage_hook(program, STAGE_PROLOG)); /* that is the instance's own */
-    order(program, "2", (const char *const[]){"both", "none", NULL});
-    assert_answer("ready");
+    order_here(program, (const char *const[]){"both", "none", NULL});
     take(program, FRAME_STAGE_DATA, "abc", 3);
     end(program, "{\"sums\":[\"" SUM_OF_ABC "\",\"" SUM_OF_NOTHING "\"]}");
     assert_answer("done");
@@ -283,19 +310,13 @@ static void test_a_program_finds_the_files_of_its_instance_beside_its_own(void *
         assert_int_equal(access(path, F_OK), 0);
         free(path);
     }
-    local_stage_free(program);
-    local_stage_free(instance);
-    scratch_directory_remove(mine);
 }
 
 /* A disk that has become full meanwhile; a directory in their place does as well. */
 static void test_what_programs_would_not_find_is_not_staged(void **state)
 {
-    struct scratch *mine = scratch_directory_new(NULL);
-    struct local_stage *instance = new_stage(scratch, NULL, true);
     (void)state;
-    order(instance, "2", (const char *const[]){"app", NULL});
-    assert_answer("ready");
+    order_here(instance, (const char *const[]){"app", NULL});
     char *in_the_way = mem_format("%s/staged.json", scratch_directory_chosen(scratch));
     mkdir(in_the_way, 0700);
     all_come(instance);
@@ -304,13 +325,11 @@ static void test_what_programs_would_not_find_is_not_staged(void **state)
     assert_false(is_there("stage/app"));
     rmdir(in_the_way);
     free(in_the_way);
-    order(instance, "2", (const char *const[]){"app", NULL});
-    assert_answer("ready");
+    order_here(instance, (const char *const[]){"app", NULL});
     all_come(instance);
     assert_answer("done");
-    struct local_stage *program = new_stage(mine, scratch, false);
-    order(program, "2", (const char *const[]){"own", NULL});
-    assert_answer("ready");
+    begin_program();
+    order_here(program, (const char *const[]){"own", NULL});
     in_the_way = mem_format("%s/stage/app", scratch_directory_chosen(mine));
     mkdir(in_the_way, 0700);
     all_come(program);
@@ -319,20 +338,15 @@ static void test_what_programs_would_not_find_is_not_staged(void **state)
                         local_stage_place(instance)->directory);
     rmdir(in_the_way);
     free(in_the_way);
-    local_stage_free(program);
-    local_stage_free(instance);
-    scratch_directory_remove(mine);
 }
 
 /* The manager may not have heard that they are here. */
 static void test_what_is_staged_again_has_the_files_of_the_instance_beside_it_still(void **state)
 {
-    struct scratch *mine = scratch_directory_new(NULL);
-    struct local_stage *instance = new_stage(scratch, NULL, true);
     (void)state;
     order(instance, "2", (const char *const[]){"app", NULL});
     all_come(instance);
-    struct local_stage *program = new_stage(mine, scratch, false);
+    begin_program();
     for (int i = 0; i < 2; i++) {
         order(program, "2", (const char *const[]){"own", NULL});
         all_come(program);
@@ -341,12 +355,10 @@ static void test_what_is_staged_again_has_the_files_of_the_instance_beside_it_st
         assert_int_equal(access(path, F_OK), 0);
         free(path);
     }
-    local_stage_free(program);
-    local_stage_free(instance);
-    scratch_directory_remove(mine);
 }
 
 #define WITH_STAGE(test) cmocka_unit_test_setup_teardown(test, open_stage, close_stage)
+#define WITH_INSTANCE(test) cmocka_unit_test_setup_teardown(test, open_instance, close_instance)
 
 int main(void)
 {
@@ -358,9 +370,9 @@ int main(void)
         WITH_STAGE(test_where_no_directory_can_be_made_that_is_the_answer),
         WITH_STAGE(test_a_new_order_takes_the_place_of_one_that_was_given_up),
         WITH_STAGE(test_the_parent_may_send_more_once_all_below_have_room),
-        WITH_STAGE(test_a_program_finds_the_files_of_its_instance_beside_its_own),
-        WITH_STAGE(test_what_programs_would_not_find_is_not_staged),
-        WITH_STAGE(test_what_is_staged_again_has_the_files_of_the_instance_beside_it_still),
+        WITH_INSTANCE(test_a_program_finds_the_files_of_its_instance_beside_its_own),
+        WITH_INSTANCE(test_what_programs_would_not_find_is_not_staged),
+        WITH_INSTANCE(test_what_is_staged_again_has_the_files_of_the_instance_beside_it_still),
     };
     return cmocka_run_group_tests(tests, root_make_temporary, root_remove);
 }

@@ -128,16 +128,6 @@ static void ask_for(struct nursery *nursery, int *fds, int many)
     }
 }
 
-/* So many that are asked for while it is stopped: what does not go into its socket waits. */
-static struct nursery *open_stopped(struct ev_loop *loop, int *fds, int many)
-{
-    struct nursery *nursery = open_nursery();
-    nursery_attach(nursery, loop);
-    kill(nursery_pid(nursery), SIGSTOP);
-    ask_for(nursery, fds, many);
-    return nursery;
-}
-
 static void order_to_end(const int *fds, int many)
 {
     for (int i = 0; i < many; i++)
@@ -149,6 +139,35 @@ static void await_ends(const int *fds, int many)
     for (int i = 0; i < many; i++)
         await_end(fds[i]), close(fds[i]);
 }
+
+/* ---- so many are asked for while it is stopped that they do not go into its socket ---- */
+
+enum { WAITING = 500 };
+static struct {
+    struct ev_loop *loop;
+    struct nursery *nursery;
+    int fds[WAITING];
+} stopped;
+
+static int open_stopped(void **state)
+{
+    (void)state;
+    stopped.loop = ev_loop_new(EVFLAG_AUTO);
+    stopped.nursery = open_nursery();
+    nursery_attach(stopped.nursery, stopped.loop);
+    kill(nursery_pid(stopped.nursery), SIGSTOP);
+    ask_for(stopped.nursery, stopped.fds, WAITING);
+    return 0;
+}
+
+static int close_stopped(void **state)
+{
+    (void)state;
+    ev_loop_destroy(stopped.loop);
+    return 0;
+}
+
+/* ---- ---- */
 
 static void forks_with_what_was_sent_and_no_more(void **state)
 {
@@ -234,51 +253,37 @@ static void forks_many_at_once_and_keeps_no_zombies(void **state)
     assert_int_equal(children_of(getpid(), 'Z'), 0);
 }
 
-/* What does not go into its socket waits, and so blocks nobody. */
-static void more_than_its_socket_holds_waits_for_it(void **state)
+static void more_than_its_socket_holds_waits_for_it_and_blocks_nobody(void **state)
 {
-    enum { MANY = 500 };
-    static int fds[MANY];
-    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
-    struct nursery *nursery = open_stopped(loop, fds, MANY);
+    struct nursery *nursery = stopped.nursery;
     (void)state;
     for (int round = 0; round < 2; round++) { /* as well once nothing waited any more */
-        ev_run(loop, EVRUN_NOWAIT);
+        ev_run(stopped.loop, EVRUN_NOWAIT);
         kill(nursery_pid(nursery), SIGCONT);
-        ev_run(loop, 0); /* to the last of them: then nothing is watched */
-        for (int i = 0; i < MANY; i++)
-            assert_true(atoi(ask(fds[i], 'p')) > 0);
-        order_to_end(fds, MANY);
-        await_ends(fds, MANY);
+        ev_run(stopped.loop, 0); /* to the last of them: then nothing is watched */
+        for (int i = 0; i < WAITING; i++)
+            assert_true(atoi(ask(stopped.fds[i], 'p')) > 0);
+        order_to_end(stopped.fds, WAITING);
+        await_ends(stopped.fds, WAITING);
         kill(nursery_pid(nursery), SIGSTOP);
         if (round == 0)
-            ask_for(nursery, fds, MANY);
+            ask_for(nursery, stopped.fds, WAITING);
     }
     nursery_free(nursery);
-    ev_loop_destroy(loop);
 }
 
 static void what_waits_for_one_that_is_killed_is_dropped(void **state)
 {
-    enum { MANY = 400 };
-    static int fds[MANY];
-    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
-    struct nursery *nursery = open_stopped(loop, fds, MANY);
     (void)state;
-    kill(nursery_pid(nursery), SIGKILL);
-    ev_run(loop, 0);
-    await_ends(fds, MANY);
-    nursery_free(nursery);
-    ev_loop_destroy(loop);
+    kill(nursery_pid(stopped.nursery), SIGKILL);
+    ev_run(stopped.loop, 0);
+    await_ends(stopped.fds, WAITING);
+    nursery_free(stopped.nursery);
 }
 
 static void what_cannot_wait_is_refused(void **state)
 {
-    enum { MANY = 400 };
-    static int fds[MANY];
     struct error err = ERROR_INIT;
-    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
-    struct nursery *nursery = open_stopped(loop, fds, MANY);
     struct rlimit limit, less;
     int pair[2];
     (void)state;
@@ -286,29 +291,23 @@ static void what_cannot_wait_is_refused(void **state)
     getrlimit(RLIMIT_NOFILE, &limit);
     less = (struct rlimit){.rlim_cur = (rlim_t)pair[1] + 1, .rlim_max = limit.rlim_max};
     setrlimit(RLIMIT_NOFILE, &less); /* each that waits has descriptors of its own */
-    assert_int_equal(nursery_start(nursery, &pair[1], 1, &err), -1);
+    assert_int_equal(nursery_start(stopped.nursery, &pair[1], 1, &err), -1);
     setrlimit(RLIMIT_NOFILE, &limit);
     assert_string_equal(error_text(&err), "cannot ask for a process: Too many open files");
     error_clear(&err);
     close(pair[0]);
     close(pair[1]);
-    nursery_free(nursery);
-    await_ends(fds, MANY);
-    ev_loop_destroy(loop);
+    nursery_free(stopped.nursery);
+    await_ends(stopped.fds, WAITING);
 }
 
 static void what_waits_is_dropped_with_it(void **state)
 {
-    enum { MANY = 400 };
-    static int fds[MANY];
-    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
-    struct nursery *nursery = open_stopped(loop, fds, MANY);
     (void)state;
-    nursery_free(nursery);
-    await_ends(fds, MANY);
+    nursery_free(stopped.nursery);
+    await_ends(stopped.fds, WAITING);
     usleep(20000);
-    ev_run(loop, 0); /* nothing of it is watched any more */
-    ev_loop_destroy(loop);
+    ev_run(stopped.loop, 0); /* nothing of it is watched any more */
 }
 
 static void ends_after_its_maker_once_what_it_forked_has_ended(void **state)
@@ -366,6 +365,8 @@ static void says_so_when_it_was_killed(void **state)
     nursery_free(NULL);
 }
 
+#define WHILE_STOPPED(test) cmocka_unit_test_setup_teardown(test, open_stopped, close_stopped)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,10 +375,10 @@ int main(void)
         cmocka_unit_test(sends_several_descriptors_in_their_order),
         cmocka_unit_test(what_it_forks_waits_for_its_own_children),
         cmocka_unit_test(forks_many_at_once_and_keeps_no_zombies),
-        cmocka_unit_test(more_than_its_socket_holds_waits_for_it),
-        cmocka_unit_test(what_waits_for_one_that_is_killed_is_dropped),
-        cmocka_unit_test(what_cannot_wait_is_refused),
-        cmocka_unit_test(what_waits_is_dropped_with_it),
+        WHILE_STOPPED(more_than_its_socket_holds_waits_for_it_and_blocks_nobody),
+        WHILE_STOPPED(what_waits_for_one_that_is_killed_is_dropped),
+        WHILE_STOPPED(what_cannot_wait_is_refused),
+        WHILE_STOPPED(what_waits_is_dropped_with_it),
         cmocka_unit_test(ends_after_its_maker_once_what_it_forked_has_ended),
         cmocka_unit_test(says_so_when_it_was_killed),
     };

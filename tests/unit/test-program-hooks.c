@@ -179,6 +179,19 @@ static void report(uint32_t node, enum stage_kind kind, const char *fault, const
     json_decref(value);
 }
 
+/* Where each prolog ends well. */
+static void begin_well(const char *nodes)
+{
+    struct idset *set = idset_decode(nodes, NULL);
+    begin(nodes);
+    IDSET_FOREACH(node, set)
+    {
+        report(node, STAGE_PROLOG, NULL, NULL);
+    }
+    assert_begun("");
+    idset_free(set);
+}
+
 static void lose(const char *nodes)
 {
     struct idset *set = idset_decode(nodes, NULL);
@@ -271,9 +284,7 @@ static void test_a_prolog_of_which_nothing_is_heard_has_failed(void **state)
 static void test_an_epilog_is_run_where_the_prolog_was_begun_and_the_node_is_not_lost(void **state)
 {
     (void)state;
-    begin("0-3");
-    for (uint32_t node = 0; node < 4; node++)
-        report(node, STAGE_PROLOG, NULL, NULL);
+    begin_well("0-3");
     lose("1");
     assert_ordered("prolog@0 prolog@1 prolog@2 prolog@3");
     end();
@@ -334,10 +345,7 @@ static void test_a_node_that_answers_again_is_prepared_anew_with_its_number_of_b
 static void test_nodes_that_come_while_a_prolog_runs_have_theirs_at_once_then(void **state)
 {
     (void)state;
-    begin("0-3");
-    for (uint32_t node = 0; node < 4; node++)
-        report(node, STAGE_PROLOG, NULL, NULL);
-    assert_begun("");
+    begin_well("0-3");
     lose("1-3");
     come("1");
     come("2");
@@ -359,10 +367,7 @@ static void test_nodes_that_come_while_a_prolog_runs_have_theirs_at_once_then(vo
 static void test_a_prolog_that_would_come_after_the_epilog_is_not_run(void **state)
 {
     (void)state;
-    begin("0-2");
-    for (uint32_t node = 0; node < 3; node++)
-        report(node, STAGE_PROLOG, NULL, NULL);
-    assert_begun("");
+    begin_well("0-2");
     lose("1-2");
     come("1");
     come("2");
