@@ -35,6 +35,18 @@ release() {
     wait
 }
 
+# While one that needs all four hosts waits, node3 is for programs that are over before those on the others, and for no
+# others.
+waits_for_four() {
+    later four "${ON[@]}" -N 4 -n $((4 * ALL))
+    wait_for 10 in_line 1
+    run_tprun -1 --no-wait "${ON[@]}" true
+    run_tprun -0 --no-wait --time-limit 5 "${ON[@]}" -n "$ALL" uname -n
+    equal "$(uniq <<<"$output")" node3
+    release
+    equal "$(cat order)" four
+}
+
 @test "a host that is of no use to the first in line is for others, without any limit of time" {
     hold_three
     later three "${ON[@]}" -N 3 -n $((3 * ALL))
@@ -51,13 +63,7 @@ release() {
 
 @test "one that needs all hosts keeps the free one, but for what is over by then" {
     hold_three --time-limit 60
-    later four "${ON[@]}" -N 4 -n $((4 * ALL))
-    wait_for 10 in_line 1
-    run_tprun -1 --no-wait "${ON[@]}" true
-    run_tprun -0 --no-wait --time-limit 5 "${ON[@]}" -n "$ALL" uname -n
-    equal "$(uniq <<<"$output")" node3
-    release
-    equal "$(cat order)" four
+    waits_for_four
 }
 
 @test "when one that stages files, or has a shape, is over is known once its tasks run" {
@@ -67,13 +73,7 @@ release() {
         # shellcheck disable=SC2086
         start_on head "$TPRUN" "${ON[@]:0:2}" --time-limit 60 $options sh -c "echo; exec $PROGRAMS/stay"
         wait_for 20 lines_are out "$([[ $options = *shape* ]] && echo 3 || echo $((3 * ALL)))"
-        later four "${ON[@]}" -N 4 -n $((4 * ALL))
-        wait_for 10 in_line 1
-        run_tprun -1 --no-wait "${ON[@]}" true
-        run_tprun -0 --no-wait --time-limit 5 "${ON[@]}" -n "$ALL" uname -n
-        equal "$(uniq <<<"$output")" node3
-        release
-        equal "$(cat order)" four
+        waits_for_four
     done
 }
 

@@ -102,30 +102,36 @@ stop_count() { wait_for "$1" eval '[ "$(cat log.* 2>/dev/null | grep -c epilog)"
     equal "$(grep -cx 'app only-here' <<<"$output")" 4
 }
 
+# lose_node2 OPTIONS [FILE]: an instance with these options on four hosts loses node2, which answers again once the
+# script has seen that it is lost. What comes on stdin is the rest of the script. FILE is made while node2 is down.
+lose_node2() {
+    { printf '%s\n' '#!/bin/sh' "#TPRUN: --hosts node[0-3] -N 4 -n all $1 --node-timeout 5s --start-timeout 5s" \
+        'cd "$DIR"' \
+        ': >began' \
+        'until [ -e lost ]; do sleep 0.1; done' \
+        'while tprun -n 1 --hosts node2 true; do sleep 0.1; done' \
+        ': >noticed'
+    cat; } >s
+    chmod +x s
+    start_on head "$BATCH" ./s
+    wait_for 60 test -e began || { cat out err; return 1; }
+    "$CLUSTER" crash node2
+    [ -z "${2:-}" ] || : >"$2"
+    : >lost
+    wait_for 60 test -e noticed || { cat out err; return 1; }
+    "$CLUSTER" heal 3>&-
+}
+
 # Files take a while, and programs ask for the node all the time.
 @test "a node of an instance that was lost and answers again has the files before any program runs there" {
     truncate -s 100M data
-    cat >s <<-'END'
-	#!/bin/sh
-	#TPRUN: --hosts node[0-3] -N 4 -n all --stage data --node-timeout 5s --start-timeout 5s
-	cd "$DIR"
-	: >began
-	until [ -e lost ]; do sleep 0.1; done
-	while tprun -n 1 --hosts node2 true; do sleep 0.1; done
-	: >noticed
+    lose_node2 "--stage data" <<-'END'
 	for i in $(seq 300); do
 	    tprun -n 1 --hosts node2 sh -c 'stat -c %s $TPRUN_STAGE_DIR/data || :' 2>why && break
 	    cat why >>whys
 	    sleep 0.1
 	done
 	END
-    chmod +x s
-    start_on head "$BATCH" ./s
-    wait_for 60 test -e began || { cat out err; return 1; }
-    "$CLUSTER" crash node2
-    : >lost
-    wait_for 60 test -e noticed || { cat out err; return 1; }
-    "$CLUSTER" heal 3>&-
     finish
     sort out err whys | uniq -c
     equal "$status" 0
@@ -169,35 +175,21 @@ epilog of node$host"
     done
 }
 
-# lose_node2 [BROKEN]: the script goes on once it is lost, and asks for it all the time; with BROKEN the prolog fails there.
-lose_node2() {
+# lose_node2_with_hooks [FILE]: the same with hooks, where programs ask for node2 all the time. With FILE
+# broken.node2 the prolog fails there then.
+lose_node2_with_hooks() {
     hook prolog <<<'sleep 1; echo "prolog of $TPRUN_NODE_ID of $TPRUN_NNODES" >>"$DIR/log.$(uname -n)"; [ ! -e "$DIR/broken.$(uname -n)" ]'
-    cat >s <<-'END'
-	#!/bin/sh
-	#TPRUN: --hosts node[0-3] -N 4 -n all --prolog prolog --epilog epilog --node-timeout 5s --start-timeout 5s
-	cd "$DIR"
-	: >began
-	until [ -e lost ]; do sleep 0.1; done
-	while tprun -n 1 --hosts node2 true; do sleep 0.1; done
-	: >noticed
+    lose_node2 "--prolog prolog --epilog epilog" "$@" <<-'END'
 	until tprun -n 1 --hosts node2 sh -c 'echo program >>log.$(uname -n)' 2>why; do
 	    cat why >>whys
 	    [ ! -e enough ] || exit 5
 	    sleep 0.1
 	done
 	END
-    chmod +x s
-    start_on head "$BATCH" ./s
-    wait_for 60 test -e began || { cat out err; return 1; }
-    "$CLUSTER" crash node2
-    [ -z "$1" ] || : >broken.node2
-    : >lost
-    wait_for 60 test -e noticed || { cat out err; return 1; }
-    "$CLUSTER" heal 3>&-
 }
 
 @test "a node of an instance that was lost and answers again has the prolog before any program runs there" {
-    lose_node2
+    lose_node2_with_hooks
     finish
     sort out err whys | uniq -c
     equal "$status" 0
@@ -209,7 +201,7 @@ epilog of node2"
 }
 
 @test "a node of an instance that answers again, and where the prolog fails then, gets no program" {
-    lose_node2 broken
+    lose_node2_with_hooks broken.node2
     wait_for 60 grep -q 'the prolog failed' err || { cat out err whys; return 1; }
     : >whys
     wait_for 20 test -s whys
