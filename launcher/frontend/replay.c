@@ -74,11 +74,6 @@ static void replay_wait(struct replay *replay, bool flows)
         replay_next_turn(replay, fd >= 0 ? 0 : watches ? LOOK : replay->pause);
 }
 
-static void replay_missing(struct replay *replay, const struct saved_item *item, bool removed)
-{
-    replay->ops->missing(replay->owner, item->dropped, removed ? NULL : strerror(item->error));
-}
-
 static void replay_on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct replay *replay = timer->data;
@@ -98,8 +93,9 @@ static void replay_on_turn(struct ev_loop *loop, ev_timer *timer, int events)
             else
                 replay->ops->frame(replay->owner, &item.frame);
         } else if (result == SAVED_DROPPED || result == SAVED_STOPPED) {
+            const char *why = result == SAVED_DROPPED ? NULL : strerror(item.error);
             replay_next_turn(replay, 0);
-            replay_missing(replay, &item, result == SAVED_DROPPED); /* may free it */
+            replay->ops->missing(replay->owner, item.dropped, why); /* may free it */
             return;
         } else if (result == SAVED_WAIT && replay->follow) {
             replay_wait(replay, taken > 0);

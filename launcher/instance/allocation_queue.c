@@ -201,13 +201,6 @@ static void arm(struct allocation_queue *queue, double seconds)
     ev_timer_start(queue->loop, &queue->again);
 }
 
-/* Never later than it would be without the sign, or signs that follow each other would put it off. */
-static void arm_sooner(struct allocation_queue *queue, double seconds)
-{
-    if (!ev_is_active(&queue->again) || ev_timer_remaining(queue->loop, &queue->again) > seconds)
-        arm(queue, seconds);
-}
-
 static void on_sign(struct ev_loop *loop, ev_io *io, int events);
 
 /* There are many of those, and it is far from its turn. One whose end is known may pass others. */
@@ -258,8 +251,12 @@ static void on_sign(struct ev_loop *loop, ev_io *io, int events)
     (void)loop, (void)events;
     while (read(queue->watch, bytes, sizeof(bytes)) > 0)
         ;
-    if (!queue->ops->is_over(queue->owner))
-        arm_sooner(queue, queue->place == 1 ? QUEUE_DEATH : QUEUE_SETTLE);
+    if (queue->ops->is_over(queue->owner))
+        return;
+    /* Never later than without the sign: signs that follow each other would put it off. */
+    double soon = queue->place == 1 ? QUEUE_DEATH : QUEUE_SETTLE;
+    if (!ev_is_active(&queue->again) || ev_timer_remaining(queue->loop, &queue->again) > soon)
+        arm(queue, soon);
 }
 
 /* Its place in line may be another. */
