@@ -34,11 +34,14 @@ struct nursery {
     ev_timer retry;
 };
 
-/* The descriptors that were received become 3, 4 and so on. All others, which are the maker's, are closed. */
-static void keep_descriptors(int *fds, size_t nfds)
+/* The descriptors that were received become 3, 4 and so on. All others, which are the maker's, are closed. False:
+ * they cannot be moved (the limit of open files), and 3 may be another. */
+static bool keep_descriptors(int *fds, size_t nfds)
 {
     for (size_t i = 0; i < nfds; i++) {
         int moved = fcntl(fds[i], F_DUPFD_CLOEXEC, FIRST + DESCRIPTOR_MESSAGE_FDS);
+        if (moved < 0)
+            return false;
         close(fds[i]);
         fds[i] = moved;
     }
@@ -47,16 +50,17 @@ static void keep_descriptors(int *fds, size_t nfds)
         fds[i] = FIRST + (int)i;
     }
     descriptors_close(FIRST + (unsigned)nfds);
+    return true;
 }
 
 static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
 {
     int fds[DESCRIPTOR_MESSAGE_FDS];
     size_t nfds;
-    char byte;
+    unsigned char sent; /* so many; the kernel drops those beyond the limit of open files */
     bool prepared = !ops->prepare;
     for (;;) {
-        ssize_t got = descriptor_message_receive(socket, &byte, 1, fds, &nfds);
+        ssize_t got = descriptor_message_receive(socket, &sent, 1, fds, &nfds);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -64,11 +68,10 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
         if (!prepared)
             ops->prepare(arg);
         prepared = true;
-        pid_t pid = fork();
+        pid_t pid = nfds == sent ? fork() : -1; /* else they close, and whoever waits sees it */
         if (pid == 0) {
             signal(SIGCHLD, SIG_DFL);
-            keep_descriptors(fds, nfds);
-            mem_exit(ops->child(arg, fds, nfds));
+            mem_exit(keep_descriptors(fds, nfds) ? ops->child(arg, fds, nfds) : 1);
         }
         for (size_t i = 0; i < nfds; i++)
             close(fds[i]);
@@ -83,7 +86,8 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
 
 static int nursery_send(const struct nursery *nursery, const int *fds, size_t nfds)
 {
-    return descriptor_message_send(nursery->fd, "", 1, fds, nfds);
+    unsigned char count = (unsigned char)nfds;
+    return descriptor_message_send(nursery->fd, &count, 1, fds, nfds);
 }
 
 /* What is under way to it, or to all others of this user, has a limit. */
@@ -136,6 +140,8 @@ struct nursery *nursery_new(struct ev_loop *loop, const struct nursery_ops *ops,
         if (loop)
             ev_loop_destroy(loop);
         signal(SIGCHLD, SIG_IGN); /* nobody asks how they ended */
+        if (socket < 0)
+            mem_exit(1); /* the next request says so */
         dup3(socket, FIRST, O_CLOEXEC);
         descriptors_close(FIRST + 1);
         mem_exit(nursery_run(FIRST, ops, arg));

@@ -310,6 +310,42 @@ static void what_waits_is_dropped_with_it(void **state)
     ev_run(stopped.loop, 0); /* nothing of it is watched any more */
 }
 
+/* With so many files at most. */
+static void limit_files(struct nursery *nursery, rlim_t files)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = files;
+    assert_int_equal(prlimit(nursery_pid(nursery), RLIMIT_NOFILE, &limit, NULL), 0);
+}
+
+/* Nobody takes another descriptor for one of these; whoever waits sees theirs close. */
+static void without_numbers_for_the_descriptors_nothing_runs(void **state)
+{
+    enum { OWN = 4 }; /* 0 to 2, and its socket */
+    struct rlimit limit;
+    (void)state;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    for (rlim_t more = 0; more <= 1; more++) { /* none comes; one comes, and cannot be moved */
+        struct nursery *nursery = open_nursery();
+        int fd = born(nursery);
+        assert_string_equal(ask(fd, 'a'), "argument, 1"); /* it has begun */
+        close(fd);
+        limit_files(nursery, OWN + more);
+        fd = born(nursery);
+        await_end(fd);
+        close(fd);
+        for (int i = 0; i < 200 && children_of(nursery_pid(nursery), 0); i++)
+            usleep(20000);
+        assert_int_equal(children_of(nursery_pid(nursery), 0), 0);
+        limit_files(nursery, limit.rlim_cur);
+        fd = born(nursery);
+        assert_string_equal(ask(fd, 'a'), "argument, 1");
+        close(fd);
+        nursery_free(nursery);
+    }
+}
+
 static void ends_after_its_maker_once_what_it_forked_has_ended(void **state)
 {
     struct error err = ERROR_INIT;
@@ -379,6 +415,7 @@ int main(void)
         WHILE_STOPPED(what_waits_for_one_that_is_killed_is_dropped),
         WHILE_STOPPED(what_cannot_wait_is_refused),
         WHILE_STOPPED(what_waits_is_dropped_with_it),
+        cmocka_unit_test(without_numbers_for_the_descriptors_nothing_runs),
         cmocka_unit_test(ends_after_its_maker_once_what_it_forked_has_ended),
         cmocka_unit_test(says_so_when_it_was_killed),
     };
