@@ -405,6 +405,8 @@ static void program_on_terminate(struct local_program *program, const struct fra
     downlink_send(program->services.downlink, frame);
     task_termination_start(program->services.termination,
                            frame->rank == FRAME_ALL ? INFINITY : frame->rank / 1000.0);
+    if (local_program_is_over(program)) /* an epilog that is run next has a time of its own */
+        task_termination_nothing_left(program->services.termination);
     task_termination_count_down(program->services.termination);
 }
 

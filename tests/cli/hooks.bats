@@ -107,6 +107,13 @@ tprun:   line 7"
     log_is 'epilog epilog' 'epilog epilog'
 }
 
+@test "the epilog has its time also where the tasks were ended, however short theirs was" {
+    hook slow <<<'sleep 1; echo done >>"$LOG"'
+    run_tprun -3 --epilog slow --kill-grace 0.2s -n 1 sh -c 'exit 3'
+    equal "$stderr" "tprun: rank 0 on $HOST: exited with status 3"
+    log_is done
+}
+
 @test "Ctrl-C while a prolog runs ends it, and the epilog is run" {
     hook prolog <<<': >begun; sleep 100'
     start "$TPRUN" --prolog prolog --epilog epilog -n 1 touch ran
