@@ -1,10 +1,11 @@
 /*
  * allocation_queue - the wait for resources that others hold, in order of arrival.
  *
- * What cannot be placed now waits: the owner is told to try again when something may have become
- * free, and calls allocation_queue_wait() again where it was not enough. The ledger keeps the
- * order, and what each that waits keeps from later ones (launcher/ledger/claim_queue.h), which is
- * found by trials of the owner's plan; --wait limits the time.
+ * A program that cannot be placed now waits. When something may have become free, retry() asks the
+ * owner to try again; where that was not enough, the owner calls allocation_queue_wait() again. The
+ * ledger has the order, and what each program in line keeps from later ones
+ * (launcher/ledger/claim_queue.h). What this one keeps is found by trials of the owner's plan, by
+ * fit(). --wait limits the time.
  */
 #ifndef LAUNCHER_INSTANCE_ALLOCATION_QUEUE_H
 #define LAUNCHER_INSTANCE_ALLOCATION_QUEUE_H
@@ -14,15 +15,17 @@
 
 #include "launcher/instance/resources.h"
 
-struct allocation_queue_ops {     /* `owner` is what allocation_queue_new() was given */
-    bool (*is_over)(void *owner); /* nothing is to be placed any more: the others are not called */
+struct allocation_queue_ops { /* `owner` is what allocation_queue_new() was given */
+    /* Nothing is to be placed any more: then no other function is called. */
+    bool (*is_over)(void *owner);
     void (*retry)(void *owner);
     void (*expired)(void *owner, const struct error *err); /* --wait is over */
     void (*say)(void *owner, const char *text);            /* with -v: what it waits for */
     void (*note)(void *owner, const char *text);           /* the same after a while */
     void (*waits)(void *owner, const char *what);          /* "4 cores on node0" */
-    /* What would be claimed were this held and nothing else (NULL: nothing); the queue frees it.
-     * NULL with the reason why not; *known is false where that cannot be told. */
+    /* A trial: what would be claimed if others held this and no more (NULL: nothing). The queue
+     * frees the result. NULL with the reason: there would not be enough; *known is false where that
+     * cannot be told. */
     struct rset *(*fit)(void *owner, const struct rset *held, bool *known, struct error *err);
 };
 
@@ -34,8 +37,9 @@ struct allocation_queue *allocation_queue_new(struct ev_loop *loop, const struct
                                               const struct allocation_queue_ops *ops, void *owner);
 void allocation_queue_free(struct allocation_queue *queue); /* NULL is fine */
 
-/* It cannot be placed for the reason in err. 0: it waits. -1 with a sentence: it does not, being
- * told so, or because it could never be placed. */
+/* The program cannot be placed now, for the reason in *err. 0: it waits. -1 with a sentence: it
+ * does not wait, because of --no-wait, or because it could never be placed, or nobody holds
+ * anything. */
 int allocation_queue_wait(struct allocation_queue *queue, struct error *err);
 void allocation_queue_leave(struct allocation_queue *queue); /* also where it does not wait */
 bool allocation_queue_waits(const struct allocation_queue *queue);

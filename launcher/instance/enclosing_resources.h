@@ -1,6 +1,6 @@
 /*
- * enclosing_resources - what this run may draw from where it is a task of another program: from
- * what that holds, and from nothing else.
+ * enclosing_resources - what a run may use that is a task of another program: what that program
+ * holds, and nothing else.
  */
 #ifndef LAUNCHER_INSTANCE_ENCLOSING_RESOURCES_H
 #define LAUNCHER_INSTANCE_ENCLOSING_RESOURCES_H
@@ -9,17 +9,18 @@
 #include "base/error.h"
 #include "launcher/ledger/instance_directory.h"
 
-struct enclosing_resources { /* all NULL: this run is a task of none */
-    /* Those of its instance that it is a task of (idset text), borrowed from the environment. NULL:
-     * they are of an instance that is not here. */
+struct enclosing_resources { /* all NULL: this run is no task of a program */
+    /* Programs of the run's instance that it is a task of (idset text), borrowed from the
+     * environment. NULL: they are of an instance that is not on this host. */
     const char *programs;
-    struct rset *R; /* what the innermost of them holds: the most that there is */
+    struct rset *R; /* what the innermost of them holds */
     char *name;     /* "program 17, which this run is a task of,": for messages */
     char *family; /* id of this instance and, after a colon, of the outermost; NULL: they are one */
 };
 
-/* *instance is that of the program, or one of its own where that is on another host; it stays as it
- * is where there is no such program. -1 with a sentence, and with what is to be freed. */
+/* Look for that program by the environment. *instance becomes its instance, or one for its tasks on
+ * this host where its own is on another; it stays as it is where this run is no task of a program.
+ * 0, or -1 with a sentence; *outer is to be cleared in any case. */
 int enclosing_resources_open(struct enclosing_resources *outer, struct instance **instance,
                              struct error *err);
 void enclosing_resources_clear(struct enclosing_resources *outer);

@@ -3,8 +3,8 @@
  *
  * In a job of Slurm, srun starts the agents of the job's nodes; in one of another batch system, its
  * own command, where that is installed and knows the hosts. Other hosts are reached by ssh, with
- * the arguments that the MPI Operator gives. A method that was named is used, and for this machine,
- * too.
+ * the arguments that the MPI Operator gives. A method that the user names is used for all hosts,
+ * this machine among them.
  */
 #ifndef LAUNCHER_INSTANCE_HOST_BOOTSTRAP_H
 #define LAUNCHER_INSTANCE_HOST_BOOTSTRAP_H
@@ -31,9 +31,9 @@ struct host_bootstrap *host_bootstrap_new(const struct spec *spec, const char *a
                                           const struct host_bootstrap_ops *ops, void *owner);
 void host_bootstrap_free(struct host_bootstrap *bootstrap); /* NULL is fine */
 
-/* Before any host is chosen. `name`: of the sockets of an instance's agents; NULL: the program is
- * no instance. `broker`: where it asks the instance that it runs in for agents, whatever
- * --bootstrap says; 0: it runs in none. */
+/* Before any host is chosen. `name` is that of the sockets of this program's agents, for programs
+ * in it; NULL: it is no instance. `broker` is the descriptor by which it asks the instance that it
+ * runs in for agents, whatever --bootstrap says; 0: it runs in none. */
 void host_bootstrap_use_instance(struct host_bootstrap *bootstrap, const char *name, int broker);
 /* The command, as it is known so far: for the tree. */
 const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *bootstrap);
@@ -45,7 +45,7 @@ int host_bootstrap_find_job(struct host_bootstrap *bootstrap, struct error *err)
  * system was named that is not there. */
 int host_bootstrap_choose(struct host_bootstrap *bootstrap, const struct host_table *hosts,
                           const struct idset *start, struct error *err);
-/* Whether agents are about to need openpmix: in the command from now on, and the result. */
+/* Whether agents are about to need openpmix, found out once. The command has it from now on. */
 bool host_bootstrap_predict_pmix(struct host_bootstrap *bootstrap);
 
 /* Whether the host can be reached at all. -1 with a sentence. */
@@ -53,7 +53,7 @@ int host_bootstrap_check(struct host_bootstrap *bootstrap, const struct node *no
                          struct error *err);
 bool host_bootstrap_in_slurm(const struct host_bootstrap *bootstrap); /* its job was found */
 bool host_bootstrap_has_in_slurm(const struct host_bootstrap *bootstrap, const struct node *node);
-/* A method that was named is used for this machine, too. */
+/* This machine's agent is started by the command, too: the user named a method. */
 bool host_bootstrap_uses_command_here(const struct host_bootstrap *bootstrap);
 
 #endif

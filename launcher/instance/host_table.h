@@ -8,7 +8,7 @@
  * Hosts with the same hardware share one topology, so that it can be compared by pointer. Another
  * name of a machine that is up already is a duplicate, which is used for nothing.
  *
- * The table is a value: it calls nobody. A view that it gives is good until the table is changed.
+ * The table calls nobody. Pointers that it gives are good until it is changed.
  */
 #ifndef LAUNCHER_INSTANCE_HOST_TABLE_H
 #define LAUNCHER_INSTANCE_HOST_TABLE_H
@@ -22,7 +22,7 @@
 enum host_state {
     HOST_UNUSED,    /* it has no agent, and was not asked */
     HOST_STARTING,  /* its agent is on its way */
-    HOST_UP,        /* its topology is known: by its agent, or where that need not be asked */
+    HOST_UP,        /* its topology is known: its agent has told it, or need not be asked */
     HOST_DUPLICATE, /* its machine is up under another name */
     HOST_FAILED,    /* for the reason in `failure`; it may be tried again */
     HOST_LOST       /* it was up; `failure` says why it is not */
@@ -59,16 +59,17 @@ char *host_failure(const struct host_table *hosts, uint32_t number);
 
 /* The agent is on its way now; a failure of before is forgotten. */
 void host_starting(struct host_table *hosts, uint32_t number);
-/* It is up with this topology, of which a reference is taken, and has no agent. */
+/* It counts as up without an agent. The table adds a reference to the topology. */
 void host_known(struct host_table *hosts, uint32_t number, struct topo *topo);
-/* Its agent says what hardware it has (taken), and which machine it is (text; NULL: it does not).
- * False where that is up under another name: then it is a duplicate of that host. One that was lost
- * has the hardware of before: host_is_changed(). */
+/* Its agent is up, with this topology (taken), and on this machine (a text that is the same for all
+ * names of a machine; NULL: not known). False: that machine is up under another name, of which this
+ * host is a duplicate now. A host that was lost keeps its topology of before: ask host_is_changed()
+ * first. */
 bool host_up(struct host_table *hosts, uint32_t number, struct topo *topo, const char *machine);
 /* It was up before, with another topology than this one. */
 bool host_is_changed(const struct host_table *hosts, uint32_t number, const struct topo *topo);
-/* Of its GPUs these alone may be given out (taken; NULL: all), or it cannot be told which, and why
- * (copied). */
+/* These of its GPUs may be given out (taken; NULL: all). With a refusal (copied) it cannot be told
+ * which, for this reason. */
 void host_grant_gpus(struct host_table *hosts, uint32_t number, struct idset *gpus,
                      const char *refusal);
 /* Its agent could not be started (again), or said why it cannot be used. Takes the text, which may
@@ -78,7 +79,8 @@ void host_failed(struct host_table *hosts, uint32_t number, char *text, double e
 /* Its agent is gone; `why` is copied. */
 void host_lost(struct host_table *hosts, uint32_t number, const char *why);
 
-/* For a trial: one that has no topology has this one, until all are taken back. */
+/* For a trial: a host without a topology has this one (the table adds a reference) until
+ * host_take_back(), which is for all hosts. */
 void host_lend(struct host_table *hosts, uint32_t number, struct topo *topo);
 void host_take_back(struct host_table *hosts);
 

@@ -1,10 +1,10 @@
 /*
- * lock_retry - the wait for the instance's lock, which another process has: by a timer, so that the
- * loop goes on.
+ * lock_retry - tries again to get the instance's lock, which another process has, by a timer: the
+ * loop goes on meanwhile.
  *
- * The usual order: lock_be_patient(), what wants the lock, and then either lock_had(), or where
- * lock_is_busy() lock_wait() with what is to be called to try it again. With NULL nothing is ever
- * busy.
+ * The usual order: lock_be_patient(); the call that takes the lock; then lock_had() if it got it,
+ * or, if lock_is_busy(), lock_wait() with the function that makes the call again. A NULL lock_retry
+ * is never busy.
  */
 #ifndef LAUNCHER_INSTANCE_LOCK_RETRY_H
 #define LAUNCHER_INSTANCE_LOCK_RETRY_H
@@ -26,14 +26,14 @@ struct lock_retry *lock_retry_new(struct ev_loop *loop, struct instance *instanc
                                   const struct lock_retry_ops *ops, void *owner);
 void lock_retry_free(struct lock_retry *lock); /* NULL is fine */
 
-/* From now on tasks run, for which nothing else goes on during a try: tries are short and rare. */
+/* From now on tasks run, and the loop has to serve them: tries are shorter, and further apart. */
 void lock_tasks_run(struct lock_retry *lock);
-bool lock_is_busy(const struct lock_retry *lock); /* the last call wanted it in vain */
-/* What is called next wants it for a moment only, for the loop has to go on. */
+bool lock_is_busy(const struct lock_retry *lock); /* the last call did not get it */
+/* Calls that follow give up after a moment if another process has the lock. */
 void lock_be_patient(struct lock_retry *lock);
-/* It was busy, as err says: again() is called in a moment. 1, or -1 when that has gone on too
- * long. */
+/* It was busy, as *err says. 1: again() is called in a moment. -1 with a sentence: it was busy for
+ * too long. */
 int lock_wait(struct lock_retry *lock, void (*again)(void *owner), struct error *err);
-void lock_had(struct lock_retry *lock); /* it was not busy any more */
+void lock_had(struct lock_retry *lock); /* the last call got it */
 
 #endif

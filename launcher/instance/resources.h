@@ -3,10 +3,10 @@
  *
  * resources_open() finds the nodes, the instance they belong to, and what the run is a task of;
  * resources_refresh() reads what others hold, and is called again whenever that may have changed.
- * In between all answers are the same. Cores and GPUs have their logical numbers, hosts those of
- * the host table. The row of the ledger that says what this program holds is here, too.
+ * Between two reads all answers are the same. Cores and GPUs have their logical numbers, hosts
+ * those of the host table. The row of the ledger that says what this program holds is here, too.
  *
- * Reading what others hold costs a read of the claims file, the rest is linear in the hosts.
+ * resources_refresh() costs a read of the claims file; all else is linear in the number of hosts.
  */
 #ifndef LAUNCHER_INSTANCE_RESOURCES_H
 #define LAUNCHER_INSTANCE_RESOURCES_H
@@ -37,8 +37,7 @@ int resources_read_topologies(struct resources *resources, struct error *err);
 
 /* Its hosts, which it owns; NULL without resources. */
 struct host_table *resources_hosts(const struct resources *resources);
-/* A new cache of what the instance remembers of the nodes' hardware; NULL where nothing needs
- * it. */
+/* What the instance remembers of the nodes' hardware; caller frees. NULL where nothing needs it. */
 struct topology_cache *resources_topology_cache(const struct resources *resources);
 
 /* ---- the instance and this program in it ---- */
@@ -52,16 +51,17 @@ const char *resources_instance_id(const struct resources *resources);
  * another instance. */
 const char *resources_enclosing(const struct resources *resources);
 bool resources_is_enclosed(const struct resources *resources); /* this run is a task of a program */
-/* Make the program's entry in the ledger, unless it is there or nothing will run: resources_open()
- * leaves it out where another process has the lock. 0, or -1 with a sentence. */
+/* Make the program's entry in the ledger. Nothing is done where it is there already, or nothing
+ * will run. 0, or -1 with a sentence: resources_open() goes on without the entry where another
+ * process has the lock, and the caller tries again. */
 int resources_enter(struct resources *resources, struct error *err);
 void resources_leave(struct resources *resources); /* the program is over */
-/* The program is to hold this: 0; 1: another was first; -1 with a sentence. Where it shares with
- * others, or nothing will run, there is nothing to do. */
+/* Claim this for the program. 0: it holds that now. 1 with a sentence: another program was first.
+ * -1 with a sentence. With --overlap, or where nothing will run, nothing is claimed: 0. */
 int resources_claim(struct resources *resources, const struct rset *set, struct error *err);
 
-/* The program holds this, its tasks start now, and with them its time limit: others get to know when it is over, where
- * that could not be known when it was claimed. */
+/* The program holds `claim`, and its tasks and its time limit start now. Where its end could not be
+ * known when it claimed, it is written down now for programs that wait. */
 void resources_begin_limit(struct resources *resources, const struct rset *claim);
 
 /* How many seconds a program with this spec holds at most what it claims, if this were its time

@@ -14,8 +14,8 @@
 char *ledger_name_common(const struct rset_children *common);
 /* instance_held() by these claims. */
 struct rset *claims_held(struct instance *instance, const struct claims *claims, struct error *err);
-/* What this row has or waits for is not for the program, unless entry_passes() the one that
- * waits. */
+/* The row is of another program that comes first: one that holds something, or that waits and came
+ * earlier. What that has is not for this program, unless it entry_passes() the one that waits. */
 bool entry_yields(const struct ledger_entry *entry, const struct claims_row *row);
 /* When a row that waits can start at the earliest: its own time, or that of an earlier one that
  * waits for just the same; 0: not known. */
@@ -27,8 +27,9 @@ bool entry_passes(const struct ledger_entry *entry, const struct claims *claims,
 /* A live one that waits, which the program has to let go first. */
 bool entry_is_barred_by(struct ledger_entry *entry, const struct claims *claims,
                         const struct claims_row *row);
-/* Its row is that from now on, with the earliest start of one that waits (0: not known); 1 where
- * the probe (NULL: nobody is asked) meets others. */
+/* Write the program's row, with its earliest start if it waits (0: not known). 0. 1 with a
+ * sentence: others that come first have some of the probe (NULL: nobody is looked at), and nothing
+ * is written. -1 with a sentence. */
 int entry_put(struct ledger_entry *entry, enum claims_state state, const struct rset *set,
               uint64_t start, const struct claims_probe *probe, struct error *err);
 

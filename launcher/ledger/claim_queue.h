@@ -45,7 +45,7 @@ struct entry_holds { /* of others, as a reservation is made of them */
     size_t count;
     bool is_first; /* no earlier program waits for any of the scope */
     uint64_t now;
-    uint64_t state; /* it is the same as long as all of this but `now` is */
+    uint64_t state; /* another number when any of the above but `now` is another */
 };
 
 /* What others hold of the scope, and what earlier ones that wait keep of it. 0, or -1 with a

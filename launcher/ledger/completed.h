@@ -29,24 +29,25 @@ enum completed_mover { /* who would start tpmove at its end */
                        MOVER_INSIDE /* a run in an instance: tpmove is a process of that, and may be ended with it */
 };
 
-/* The program's directory is `dir`, and nobody else has it: a log that does not say its end gets
- * the event "lost". False: it cannot be appended, errno says why. A directory without a log has
- * nothing to keep, and with TPRUN_KEEP=0 in the environment nothing is kept. */
+/* Append the context of a program that is over, from its directory `dir`, which no other process
+ * uses any more. A log that does not say how the program ended gets the event "lost". False: it
+ * cannot be appended, for the reason in errno. True also where nothing is to be kept: there is no
+ * log, or TPRUN_KEEP=0 is in the environment. */
 bool completed_append(struct instance *instance, const char *id, int dir);
-/* It failed for a reason (errno) that passes: the directory has to stay, and it is tried again
- * later. */
+/* Whether this reason (an errno of completed_append()) may pass: then the directory has to stay,
+ * and it is tried again later. */
 bool completed_may_later(int why);
 
 /* All that there is now, appended to `out`. 0, or -1 with a sentence; no file is no record. */
 int completed_read(struct instance *instance, struct buf *out, struct error *err);
 
-/* Move all to the state directory. 0, or -1 with a sentence: what could not be moved stays, and so
- * may what came last where more came all the time. One process at a time does it, others leave it to
- * that one. */
+/* Move all to the state directory. 0, or -1 with a sentence: what could not be moved stays. What is
+ * appended meanwhile may stay as well. One process at a time does it: where another does, nothing
+ * is done, and it is 0. */
 int completed_move(struct instance *instance, struct error *err);
 /* Keep the state directory within its limits, which may take long. */
 void completed_limit(struct instance *instance);
-/* This process has appended something, and it is time to move what is there. */
+/* This process appended something, and it is time for completed_move(). */
 bool completed_is_due(const struct instance *instance, enum completed_mover mover);
 
 #endif

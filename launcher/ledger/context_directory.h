@@ -11,13 +11,15 @@
 
 #define CONTEXT_ENDING ".end-" /* and the id: of one that somebody is removing */
 
-/* A program's directory, made or taken from those that are over: 0, or -1 with errno. */
+/* Make a program's directory, or take a spare one that is left of a program that is over. 0, or -1
+ * with errno. */
 int ledger_make_context(struct instance *instance, const char *id);
-/* Removed, once what its log says is kept (completed.h); it is no failure where it is not there. */
+/* Remove it, once its context is kept (completed.h). Nothing happens where it is not there, or
+ * another process removes it. */
 void ledger_remove_context(struct instance *instance, const char *id);
-/* What processes that were killed, or had no space for what is to be kept, began to remove is
- * removed. `stays` (or NULL) hears of each for which there is still none, with a sentence. False:
- * others that live are at some. */
+/* Go on with removals that did not come to their end: the process was killed, or the context could
+ * not be kept then. `stays` (or NULL) is told of each that still cannot be kept, with a sentence.
+ * False: other processes are removing some now. */
 bool ledger_finish_contexts(struct instance *instance,
                             void (*stays)(void *arg, const char *id, const struct error *why),
                             void *arg);

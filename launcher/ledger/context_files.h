@@ -16,15 +16,17 @@
 int entry_append(struct ledger_entry *entry, const char *name, const json_t *json,
                  struct error *err);
 
-/* The files of that name which live programs of the instance but one (NULL: all) have written, in
- * no order: of each an array of its values. New reference to an array; NULL with a sentence. */
+/* Read the files of this name of all live programs of the instance except `but` (NULL: of all): an
+ * array with an array of values for each file, in no order. New reference; NULL with a sentence. */
 json_t *instance_read(struct instance *instance, const struct ledger_entry *but, const char *name,
                       struct error *err);
 
-/* An empty file of the program's directory, for any program to take away: there is one that did. */
+/* Make a mark: an empty file in the program's directory, which one program of the instance can take
+ * away. 0, or -1 with a sentence. */
 int entry_mark(struct ledger_entry *entry, const char *name, struct error *err);
-/* `program` is an id. */
+/* Whether the mark is there. `program` is an id. */
 bool instance_is_marked(const struct instance *instance, const char *program, const char *name);
+/* Take the mark away. True: it was there, and nobody else took it. */
 bool instance_take_mark(struct instance *instance, const char *program, const char *name);
 
 #endif

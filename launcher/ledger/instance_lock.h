@@ -11,15 +11,14 @@
 #include "base/error.h"
 #include "launcher/ledger/instance_directory.h"
 
-/* Wait for a turn. A program that has lost a race for cores does so before it looks, plans and
- * claims again: then losers come one after the other. Others take no turn. A descriptor to close
- * when done, or -1, where it goes on without. */
+/* Wait for a turn, for some time at most. Only a program that has lost a race for cores does so,
+ * before it looks, plans and claims again: then losers come one after the other. A descriptor that
+ * the caller closes when that is done, or -1: it goes on without a turn. */
 int instance_turn(struct instance *instance);
 
-/* Until the descriptor is closed no other process has any of these keys for the lock file `name` of
- * the instance: for what depends on others' files that are read and is written then. Who is killed
- * has closed it. It waits for nobody: INSTANCE_EXCLUDED where another has one of them now; -1 with
- * a sentence. */
+/* Lock these keys of the lock file `name` until the descriptor that is returned is closed, or this
+ * process is killed: for a program that reads files of others, and writes what depends on them. It
+ * does not wait: INSTANCE_EXCLUDED where another process has one of them; -1 with a sentence. */
 enum { INSTANCE_EXCLUDED = -2 };
 int instance_exclude(struct instance *instance, const char *name, const char *const *keys,
                      size_t count, struct error *err);

@@ -20,7 +20,8 @@ int ledger_lock(struct instance *instance, const char *name, struct ledger_lock 
                 struct error *err);
 void ledger_unlock(struct ledger_lock *lock);
 
-/* Of an identity or a key; another in a tprun whose directories are laid out otherwise. */
+/* A hash of an identity or a key. It is another in a version of tprun whose directories have
+ * another layout. */
 uint64_t ledger_hash(const char *text);
 
 #endif

@@ -23,7 +23,7 @@ struct ledger_entry {
     bool waits;        /* in line */
 };
 
-/* Waiters that watch the instance look again. */
+/* Make those that wait and watch the instance look again. */
 void entry_poke(struct ledger_entry *entry);
 
 #endif

@@ -23,9 +23,9 @@ char *private_directory_read(int dir, const char *name, size_t max, size_t *len)
 char *private_directory_read_open(int fd, size_t max, size_t *len);
 
 /* Replace a file, which a reader finds whole; 0, or -1 with errno. Only one process may write a
- * name at a time. What it was before stays as its draft and is written over next time: who reads
- * while two are written may read of both. So no file is made, and none replaced by rename, for
- * which file systems wait for a disk. */
+ * name at a time. The file of before stays as its draft, which the next write writes over: who
+ * reads while two writes come may find parts of both. So no write makes a file or replaces one by
+ * rename, for which file systems wait for a disk. */
 int private_directory_write(int dir, const char *name, const void *bytes, size_t len);
 /* The same of a file that is most likely not there yet. */
 int private_directory_write_new(int dir, const char *name, const void *bytes, size_t len);

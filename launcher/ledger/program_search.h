@@ -38,9 +38,9 @@ const struct found_program *program_search_nth(const struct program_search *sear
 /* How many instances have one of these. */
 size_t program_search_instances(const struct program_search *search);
 
-/* That of an id: "17", or "NAME/17" with the name of its instance. Where several instances have it,
- * that of this name or identity (NULL: none) is meant. 1: found; 0 with a sentence: there is none;
- * -1 with a sentence. */
+/* Find a program by its id: "17", or "NAME/17" with the name of its instance. Where several
+ * instances have it, the one with the name or identity `usual` is meant (NULL: none is). 1: found;
+ * 0 with a sentence: there is none; -1 with a sentence. */
 int program_search_find(struct program_search *search, const char *id, const char *usual,
                         const struct found_program **found, struct error *err);
 
@@ -78,7 +78,7 @@ char *found_program_file(const struct found_program *program, int file, size_t *
 int found_program_open(const struct found_program *program);
 /* Open a file of its saved output for reading, wherever that is by now; -1 with errno. */
 int found_program_open_output(const struct found_program *program, const char *name);
-/* An empty one is complete, for this reason (a line). 0, or -1 with a sentence. */
+/* Make an empty one complete, with this exit status and reason (a line). 0; -1 with a sentence. */
 int found_program_end_empty(const struct found_program *program, int status, const char *reason,
                             struct error *err);
 /* Somebody reads its saved output where it was before it was copied to the state directory. */
