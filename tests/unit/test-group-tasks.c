@@ -27,6 +27,7 @@ static const struct uplink_ops uplink_ops = {on_frame, on_event, on_event};
 struct scene { /* two tasks, both of which read stdin */
     struct spec spec;
     struct launch_task what[2];
+    uint32_t tree_node[1];
     struct launch launch;
     struct local_services services;
     struct local_tasks shared;
@@ -50,6 +51,8 @@ static void scene_open(struct scene *scene)
     scene->launch = (struct launch){.first_rank = FIRST_RANK,
                                     .spec = &scene->spec,
                                     .ntasks = 2,
+                                    .nnodes = 1,
+                                    .tree_node = scene->tree_node,
                                     .tasks = scene->what,
                                     .nlocal = 2};
     struct local_services *services = &scene->services;
