@@ -9,6 +9,7 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/stdio/line_buffer.h"
 
@@ -23,7 +24,7 @@ struct stream {
     ev_io io;
     struct line_buffer lines;
     double patience; /* s that an unfinished line waits for its end */
-    double heard;    /* when some of it came last */
+    double heard;    /* when some of it came last (s of the monotonic clock) */
     ev_timer idle;   /* runs while one waits, unless that is for ever */
 };
 
@@ -71,8 +72,8 @@ static void stream_watch_idle(struct stream *stream, double seconds)
 static void stream_on_idle(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct stream *stream = timer->data;
-    double left = stream->heard + stream->patience - ev_now(loop);
-    (void)events;
+    double left = stream->heard + stream->patience - clock_monotonic_seconds();
+    (void)loop, (void)events;
     if (!stream->lines.rest.len)
         return;
     if (stream->output->all->held)
@@ -87,7 +88,7 @@ static void stream_feed(struct stream *stream, const char *bytes, size_t len)
 {
     line_buffer_feed(&stream->lines, bytes, len, stream_emit, stream);
     stream->inside_line = bytes[len - 1] != '\n';
-    stream->heard = ev_now(stream->output->all->loop);
+    stream->heard = clock_monotonic_seconds();
     if (stream->lines.rest.len && !ev_is_active(&stream->idle))
         stream_watch_idle(stream, stream->patience);
 }

@@ -47,7 +47,7 @@ struct frontend {
     struct signal_source *signals;
     bool watched;       /* the manager: it is to end, and has to show signs of life */
     int ender;          /* the signal for which; 0: none */
-    double interrupted; /* when the last SIGINT or SIGTERM came */
+    double interrupted; /* when the last SIGINT or SIGTERM came (s of the monotonic clock) */
     int interrupter;    /* which it was; 0: none */
     bool dropping;      /* told twice to end: output that nobody takes is not waited for */
     bool over;          /* the manager has said its last word, or is gone */

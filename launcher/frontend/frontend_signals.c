@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define TWICE 1.0     /* s within which a second SIGINT or SIGTERM ends it all at once */
 #define CHOICE 0.5    /* s that the SIGINT of Ctrl-C is held back for the Ctrl-Z that may follow */
 #define TOGETHER 0.02 /* s between keys that the terminal shows before anything is written */
@@ -16,24 +18,23 @@ static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
                                 SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
 enum { NSIGNALS = sizeof(passed_on) / sizeof(passed_on[0]) };
 
-/* The last one came within a second. A clock that was set back says nothing. */
+/* The last one came within a second. */
 static bool is_recent(const struct frontend *front)
 {
-    double since = ev_now(front->loop) - front->interrupted;
-    return since >= 0 && since < TWICE;
+    return clock_monotonic_seconds() - front->interrupted < TWICE;
 }
 
 /* Ctrl-Z that leaves the program to itself, and that the terminal shows on a line of its own. */
 static bool is_leaving_alone(const struct frontend *front, int number)
 {
     return number == SIGTSTP && front->interrupter == SIGINT && is_recent(front) &&
-           ev_now(front->loop) - front->interrupted > TOGETHER;
+           clock_monotonic_seconds() - front->interrupted > TOGETHER;
 }
 
 /* True when it is the second of its kind within a second: the end, at once. */
 static bool is_repeated(struct frontend *front, int number)
 {
-    double now = ev_now(front->loop);
+    double now = clock_monotonic_seconds();
     bool again = is_recent(front);
     if (number != SIGINT && number != SIGTERM)
         return false;
@@ -73,9 +74,9 @@ static void on_interrupt_due(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct frontend *front = timer->data;
     struct frame frame = {.type = FRAME_SIGNAL, .flags = SIGINT};
-    (void)events;
+    (void)loop, (void)events;
     if (front->role == FRONTEND_ATTACHED) {
-        front->interrupted = ev_now(loop);
+        front->interrupted = clock_monotonic_seconds();
         watch_manager(front, SIGINT);
     }
     if (front->manager)
@@ -84,7 +85,7 @@ static void on_interrupt_due(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void hold_interrupt(struct frontend *front, double seconds)
 {
-    front->interrupted = ev_now(front->loop);
+    front->interrupted = clock_monotonic_seconds();
     front->interrupter = SIGINT;
     ev_timer_set(&front->interrupt_due, seconds, 0);
     ev_timer_start(front->loop, &front->interrupt_due);

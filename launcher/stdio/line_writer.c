@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/stdio/line_buffer.h"
 #include "launcher/stdio/line_label.h"
@@ -21,7 +22,7 @@ struct dest_waiter {
     uint64_t writer;
     struct buf bytes;
     bool unfinished;
-    ev_tstamp heard;
+    double heard;
     TAILQ_ENTRY(dest_waiter) next;
 };
 
@@ -115,9 +116,9 @@ static void dest_set_timer(struct line_writer *dest)
     ev_timer_stop(loop, &dest->timer);
     if (TAILQ_EMPTY(&dest->waiting))
         return;
-    ev_tstamp rest = dest->heard + dest->patience - ev_now(loop);
+    double now = clock_monotonic_seconds(), rest = dest->heard + dest->patience - now;
     rest = rest > 0 ? rest : 0;
-    dest->due = ev_now(loop) + rest;
+    dest->due = now + rest;
     ev_timer_set(&dest->timer, rest, 0);
     ev_timer_start(loop, &dest->timer);
 }
@@ -133,7 +134,7 @@ static void dest_go_on(struct line_writer *dest)
         if (waiter->unfinished) {
             bool small = waiter->bytes.len <= DEST_SMALL;
             dest->floor = waiter->writer;
-            dest->heard = small ? waiter->heard : ev_now(dest->sink.loop);
+            dest->heard = small ? waiter->heard : clock_monotonic_seconds();
         }
         waiter_free(dest, waiter);
     }
@@ -143,10 +144,10 @@ static void dest_go_on(struct line_writer *dest)
 static void dest_impatient(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct line_writer *dest = timer->data;
-    (void)events;
-    if (dest->sink.queue.len || ev_now(loop) > dest->due + DEST_LATE)
-        dest->heard = ev_now(loop);
-    if (dest->heard + dest->patience > ev_now(loop)) {
+    (void)loop, (void)events;
+    if (dest->sink.queue.len || clock_monotonic_seconds() > dest->due + DEST_LATE)
+        dest->heard = clock_monotonic_seconds();
+    if (dest->heard + dest->patience > clock_monotonic_seconds()) {
         dest_set_timer(dest);
         return;
     }
@@ -158,7 +159,7 @@ static void dest_progress(void *arg)
 {
     struct line_writer *dest = arg;
     if (!dest->sink.queue.len)
-        dest->heard = ev_now(dest->sink.loop);
+        dest->heard = clock_monotonic_seconds();
     dest->changed(dest->arg, dest);
 }
 
@@ -191,7 +192,7 @@ static void dest_wait(struct line_writer *dest, uint64_t writer, const char *byt
     buf_add(&waiter->bytes, bytes, len);
     dest->held += len;
     waiter->unfinished = unfinished;
-    waiter->heard = ev_now(dest->sink.loop);
+    waiter->heard = clock_monotonic_seconds();
     if (dest->held > DEST_HELD_MAX)
         dest_go_on(dest);
     else if (first)
@@ -210,7 +211,7 @@ void line_writer_put(struct line_writer *dest, uint64_t writer, const char *byte
         return;
     }
     dest_print(dest, writer, bytes, len, unfinished);
-    dest->heard = ev_now(dest->sink.loop);
+    dest->heard = clock_monotonic_seconds();
     if (unfinished)
         dest->floor = writer;
     else if (dest->floor == writer)

@@ -42,16 +42,16 @@ struct line_writer {
     struct nonblocking_writer sink;
     unsigned labels; /* LINE_LABEL_* of line_label.h */
     bool raw;
-    bool pty;        /* LINE_WRITER_PTY shows what a terminal shows; for the user to set */
-    size_t held;     /* bytes that wait for the floor */
-    bool open;       /* the last byte printed was not a newline */
-    bool is_long;    /* that line is longer than what line_buffer.h sends whole */
-    bool returned;   /* but a carriage return */
-    uint64_t last;   /* who printed it */
-    uint64_t floor;  /* who is inside a line, or LINE_WRITER_NOBODY: then nobody waits */
-    ev_tstamp heard; /* when the floor's owner was last heard of */
+    bool pty;       /* LINE_WRITER_PTY shows what a terminal shows; for the user to set */
+    size_t held;    /* bytes that wait for the floor */
+    bool open;      /* the last byte printed was not a newline */
+    bool is_long;   /* that line is longer than what line_buffer.h sends whole */
+    bool returned;  /* but a carriage return */
+    uint64_t last;  /* who printed it */
+    uint64_t floor; /* who is inside a line, or LINE_WRITER_NOBODY: then nobody waits */
+    double heard;   /* s of the monotonic clock: when the floor's owner was last heard of */
     double patience;
-    ev_tstamp due;  /* when the timer should run */
+    double due;     /* when the timer should run */
     ev_timer timer; /* runs while somebody waits */
     TAILQ_HEAD(dest_waiters, dest_waiter) waiting;
     void *by_writer; /* the waiting ones, a tsearch() tree */

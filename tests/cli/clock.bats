@@ -47,3 +47,29 @@ tprun: 1 other task was ended by tprun then"
     finish
     equal "$(cat out)" text
 }
+
+@test "a long line that one task does not finish holds others back no longer when the clock is set back meanwhile" {
+    start env LD_PRELOAD="$PROGRAMS/clock-shift" "$TPRUN" --oversubscribe -n 2 sh -c '
+        end() { until [ -e go ]; do sleep 0.05; done; exit; }
+        [ "$TPRUN_RANK" = 1 ] || { head -c 200000 /dev/zero | tr "\\0" x; end; }
+        until [ -s out ]; do sleep 0.05; done
+        echo whole; sleep 0.5; touch "$CLOCK_SHIFT_FROM"; end'
+    wait_for 20 grep -q whole out || { touch go; return 1; }
+    touch go
+    finish
+    equal "$status" 0
+}
+
+@test "Ctrl-C twice within a second ends all at once, also when the clock is set between" {
+    local round
+    start env CLOCK_SHIFT=3600 LD_PRELOAD="$PROGRAMS/clock-shift" "$TPRUN" -n 1 sh -c 'trap "" INT; echo ready; while :; do sleep 100; done'
+    wait_for 20 lines_are out 1
+    for round in {1..6}; do # set forward, and back; where one comes too late, the next may not
+        kill -INT "$job" 2>/dev/null || break
+        sleep 0.6
+        if [ -e set ]; then rm set; else : >set; fi
+    done
+    [ "$round" -lt 6 ] || { kill -9 "$job"; return 1; }
+    finish
+    equal "$status" 130
+}
