@@ -190,12 +190,6 @@ static int reserve_files(struct error *err)
     return 0;
 }
 
-static void leave_by_pipe(void)
-{
-    signal(SIGPIPE, SIG_DFL);
-    raise(SIGPIPE);
-}
-
 /* Beside the manager of an instance. */
 static int serve_program(int frontend, int broker, struct scratch *scratch)
 {
@@ -269,9 +263,7 @@ static int run_manager(struct spec *spec, enum frontend_role role, struct ends e
         end_scratch(&left);
     free(left.born);
     spec_free(spec);
-    if (result.quiet)
-        leave_by_pipe();
-    return result.status;
+    return frontend_status(&result);
 }
 
 /* They become descriptors from BACKGROUND_FIRST on, and all others above are closed. */
@@ -356,9 +348,7 @@ static int run_in_background(struct spec *spec, int manager)
     free(warning);
     struct frontend_result result = start_in_background(spec, (struct ends){.manager = manager});
     spec_free(spec);
-    if (result.quiet)
-        leave_by_pipe();
-    return result.status;
+    return frontend_status(&result);
 }
 
 /* A path below TPRUN_STAGE_DIR is one of this node: on others the same file has another. */
@@ -430,9 +420,7 @@ static int run_in_instance(struct spec *spec)
         .spec = spec, .role = FRONTEND_ATTACHED, .fd = fd, .foreground = -1};
     struct frontend_result result = frontend_run(&config);
     spec_free(spec);
-    if (result.quiet)
-        leave_by_pipe();
-    return result.status;
+    return frontend_status(&result);
 }
 
 static int tprun_run(struct spec *spec)

@@ -142,5 +142,16 @@ struct frontend_result frontend_run(const struct frontend_config *from)
     if (!front.over || output_pending(front.output))
         ev_run(front.loop, 0);
     frontend_close(&front);
+    front.result.interrupted &= front.result.status == 128 + SIGINT;
     return front.result;
+}
+
+int frontend_status(const struct frontend_result *result)
+{
+    int number = result->quiet ? SIGPIPE : result->interrupted ? SIGINT : 0;
+    if (number) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    return result->status;
 }

@@ -14,9 +14,10 @@
 #include "launcher/spec/spec.h"
 
 struct frontend_result {
-    int status;   /* what tprun exits with */
-    bool quiet;   /* the reader of our output left: end as SIGPIPE would */
-    bool goes_on; /* the program does, without this process */
+    int status;       /* what tprun exits with */
+    bool quiet;       /* the reader of our output left: end as SIGPIPE would */
+    bool interrupted; /* this process and its program had SIGINT, and end by it */
+    bool goes_on;     /* the program does, without this process */
 };
 
 enum frontend_role {
@@ -58,5 +59,9 @@ struct frontend_config { /* all is borrowed but for descriptors */
 /* View the run until it ends, and say what there is to say of it, to the last word: nothing here
  * waits for a reader but the loop, which hears signals. */
 struct frontend_result frontend_run(const struct frontend_config *config);
+
+/* What to exit with. It does not return where this process has to die of a signal itself: Ctrl-C ends a loop of bash
+ * only if the command in it was killed by SIGINT. */
+int frontend_status(const struct frontend_result *result);
 
 #endif

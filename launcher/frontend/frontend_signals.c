@@ -144,6 +144,7 @@ static void on_signal(void *arg, int number, const char *sender, bool from_termi
         .type = FRAME_SIGNAL, .flags = (uint16_t)number, .bytes = sender, .len = strlen(sender)};
     bool ends = number != SIGTSTP && number != SIGCONT && number != SIGWINCH;
     bool shown = ends || is_leaving_alone(front, number);
+    front->result.interrupted |= number == SIGINT;
     if (from_terminal && shown && isatty(STDERR_FILENO))
         output_break(front->output); /* the terminal's ^C or ^Z stands there */
     if (front->guarded && front->runs && !front->over && ends) { /* with the task that it is of */

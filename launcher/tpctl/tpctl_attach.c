@@ -236,7 +236,7 @@ static int attach(const struct method_call *call, const struct found_program *pr
     if (process > 0) /* who sends input next finds that this one does not any more */
         reap(process, ORDERS_LEAVE, NULL);
     spec_free(spec);
-    return result.status;
+    return frontend_status(&result);
 }
 
 int tpctl_attach(struct method_call *call, struct error *err)

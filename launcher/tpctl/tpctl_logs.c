@@ -53,7 +53,8 @@ int tpctl_logs(struct method_call *call, struct error *err)
                                          .wants = logs_wants,
                                          .wants_arg = &logs};
         struct frontend_result result = frontend_run(&config);
-        status = result.goes_on ? result.status : 0;
+        int ended = frontend_status(&result);
+        status = result.goes_on ? ended : 0;
         spec_free(spec);
     }
     idset_free(logs.ranks);

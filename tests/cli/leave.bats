@@ -209,11 +209,13 @@ usr1" ]'
     see caught
     see "status 6"
     # shellcheck disable=SC2016
-    type_line '"$TPRUN" --kill-grace 60s sh -c '\''trap "" INT TERM; echo steady; while :; do sleep 0.05; done'\''; echo "again $?"'
+    type_line '"$TPRUN" --kill-grace 60s sh -c '\''trap "" INT TERM; echo steady; while :; do sleep 0.05; done'\'''
     see steady
     type_keys C-c
     sleep 0.2 # two signals that come at once are one
     type_keys C-c
+    see "tprun: ended by signal 2 .Interrupt."
+    type_line 'echo "again $?"' # it is not run if it stands behind the command on its line
     see "again 13[07]"
 }
 

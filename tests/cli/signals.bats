@@ -82,3 +82,16 @@ have_beaten() { # BEFORE
     run timeout 60 env --default-signal script -qefc "bash session" typescript < <(wait_for 20 in_typescript ready 2; printf '\003'; sleep 1)
     has_line "$output" "status 130*" || [ "$status" = 130 ]
 }
+
+@test "Ctrl-C ends the loop of bash that the command stands in, before its tasks run, too" {
+    ctrl_c_in_loop '"$TPRUN" -n 2 "$PROGRAMS/stay" fork' ready
+    ctrl_c_in_loop '"$TPRUN" --bootstrap "sh -c cat {host} {agent}" --hosts other true' turn
+    ctrl_c_in_loop '"$(dirname "$TPRUN")/tpctl" attach '"$(tprun --detach -n 1 "$PROGRAMS/stay" 3>&-)" ready
+}
+ctrl_c_in_loop() { # COMMAND WORD: that is typed when the word stands there
+    printf 'for turn in 1 2; do echo "turn $turn"; %s; done; echo "loop is over"\n' "$1" >session
+    rm -f typescript
+    run timeout 60 env --default-signal script -qefc "bash session" typescript < <(wait_for 20 in_typescript "$2" 1; sleep 0.5; printf '\003'; sleep 2)
+    has_line "$output" "turn 1*"
+    [[ $output != *"turn 2"* && $output != *"loop is over"* ]]
+}
