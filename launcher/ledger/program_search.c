@@ -158,12 +158,10 @@ static void add_ending(void *arg, const char *id, const struct error *why)
 }
 
 /* A directory that is being given up, the record of which may not be written yet: found in neither place. */
-static void wait_for_endings(struct program_search *search, struct searched *where)
+static void wait_for_endings(struct searched *where)
 {
-    struct adding adding = {search, where};
     for (int i = 0; i < ENDING_LOOKS && !ledger_finish_contexts(where->instance, NULL, NULL); i++)
         usleep(ENDING_PAUSE);
-    ledger_finish_contexts(where->instance, add_ending, &adding);
 }
 
 static void add_waiting(struct program_search *search, struct searched *where)
@@ -210,10 +208,12 @@ static void search_empty(struct program_search *search, struct searched *where)
 
 static void search_in(struct program_search *search, struct searched *where)
 {
+    struct adding adding = {search, where};
     struct error err = ERROR_INIT;
     if (where->instance) {
         add_live(search, where);
-        wait_for_endings(search, where);
+        wait_for_endings(where);
+        ledger_finish_contexts(where->instance, add_ending, &adding);
         add_waiting(search, where);
     }
     where->state = state_directory_open(where->name, false, &err);
@@ -504,7 +504,31 @@ int found_program_open_output(const struct found_program *program, const char *n
                                program->id, name);
 }
 
-char *found_program_file(const struct found_program *program, int file, size_t *len)
+static bool has_directory(const struct found_program *program)
+{
+    int dir = found_program_open(program);
+    if (dir >= 0)
+        close(dir);
+    return dir >= 0 || errno != ENOENT;
+}
+
+/* One that ended since it was found is in the state directory by now, if it is kept. */
+static struct found_program where_it_is_now(const struct found_program *program)
+{
+    struct found_program now = *program;
+    struct searched *where = program->where;
+    if (program->place != PLACE_LIVE || has_directory(program))
+        return now;
+    wait_for_endings(where);
+    completed_move(where->instance, NULL);
+    if (where->state < 0)
+        where->state = state_directory_open(where->name, false, NULL);
+    if (where->state >= 0 && state_directory_has(where->state, now.id))
+        now.place = PLACE_KEPT;
+    return now;
+}
+
+static char *read_context_file(const struct found_program *program, int file, size_t *len)
 {
     *len = 0;
     if (program->place == PLACE_WAITING) {
@@ -521,6 +545,12 @@ char *found_program_file(const struct found_program *program, int file, size_t *
         close(dir);
     errno = why;
     return text;
+}
+
+char *found_program_file(const struct found_program *program, int file, size_t *len)
+{
+    const struct found_program now = where_it_is_now(program);
+    return read_context_file(&now, file, len);
 }
 
 /* Of its log, for messages. A program of PLACE_WAITING has none. */
@@ -541,10 +571,7 @@ static char *log_path(const struct found_program *program)
 /* Removed while it was looked for, or it was never there: errno is ENOENT then. */
 static int refuse_log(const struct found_program *program, int why, struct error *err)
 {
-    int dir = found_program_open(program);
-    bool is_gone = dir < 0 && errno == ENOENT;
-    if (dir >= 0)
-        close(dir);
+    bool is_gone = !has_directory(program);
     char *path = log_path(program);
     if (is_gone)
         error_set(err, "program %s is not kept any more", program->id);
@@ -564,14 +591,15 @@ struct program_record *found_program_record(const struct found_program *program,
         program->line && !with_tasks ? state_index_record(program->line) : NULL;
     if (record)
         return record;
-    char *text = found_program_file(program, CONTEXT_EVENTS, &len);
-    if (!text && (errno != ENOENT || program->place != PLACE_LIVE)) {
-        refuse_log(program, errno, err);
+    const struct found_program now = where_it_is_now(program);
+    char *text = read_context_file(&now, CONTEXT_EVENTS, &len);
+    if (!text && (errno != ENOENT || now.place != PLACE_LIVE || !has_directory(&now))) {
+        refuse_log(&now, errno, err);
         return NULL;
     }
     record = program_record_read(text ? text : "", len, with_tasks);
     free(text);
-    if (!found_program_is_live(program) && record->state != RECORD_COMPLETE) {
+    if (!found_program_is_live(&now) && record->state != RECORD_COMPLETE) {
         record->state = RECORD_COMPLETE;
         record->is_lost = true;
     }

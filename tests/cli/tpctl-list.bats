@@ -28,6 +28,32 @@ until_runs() { wait_for 5 eval "[ \"\$(tpctl list --format=json | jq -r '.progra
     equal "$(tpctl list)" ''
 }
 
+@test "a program that ends while the list is printed is complete in it" {
+    local i long
+    long=$(head -c 100000 /dev/zero | tr '\0' a)
+    for i in 1 2; do
+        tprun -n 1 true "$long"
+    done
+    start "$TPRUN" -n 1 sleep 60
+    until_runs
+    # The list waits for its reader before it comes to the last program.
+    mkfifo list
+    exec 8<>list
+    "${TPRUN%/*}"/tpctl list -a --format=json >list 3>&- 8>&- &
+    local writer=$!
+    wait_for 5 is_full 8
+    kill "$job"
+    finish
+    jq -c '.programs[-1] | [.id, .state, .status, .command[0]]' <list >last 3>&- 8>&- &
+    local reader=$!
+    exec 8>&-
+    wait "$writer" "$reader"
+    equal "$(cat last)" '["3","complete",143,"sleep"]'
+}
+is_full() { # DESCRIPTOR: of a pipe
+    python3 -c 'import array, fcntl, termios; n = array.array("i", [0]); fcntl.ioctl('"$1"', termios.FIONREAD, n); exit(n[0] < 65000)'
+}
+
 @test "list --format=json has what programs need" {
     tprun -n 2 true 'a b'
     run -0 tpctl list -a --format=json
