@@ -15,6 +15,7 @@ static int error_fill(struct error *err, enum error_kind kind, const char *fmt, 
         free(err->text);
         err->text = text;
         err->kind = kind;
+        err->unreadable = false;
     }
     errno = saved;
     return -1;
@@ -36,6 +37,23 @@ int error_usage(struct error *err, const char *fmt, ...)
     error_fill(err, ERROR_USAGE, fmt, args);
     va_end(args);
     return -1;
+}
+
+int error_unreadable(struct error *err, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    error_fill(err, ERROR_REFUSED, fmt, args);
+    va_end(args);
+    if (err)
+        err->unreadable = true;
+    return -1;
+}
+
+void error_blame_words(struct error *err)
+{
+    if (err && !err->unreadable)
+        err->kind = ERROR_USAGE;
 }
 
 int error_prefix(struct error *err, const char *fmt, ...)
@@ -63,8 +81,7 @@ void error_clear(struct error *err)
     int saved = errno;
     if (err) {
         free(err->text);
-        err->text = NULL;
-        err->kind = ERROR_REFUSED;
+        *err = (struct error)ERROR_INIT;
     }
     errno = saved;
 }

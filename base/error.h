@@ -14,6 +14,7 @@
 #define BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 enum error_kind {
     ERROR_REFUSED = 1, /* anything tprun itself refuses or loses; exit status 1 */
@@ -23,11 +24,12 @@ enum error_kind {
 struct error {
     char *text; /* NULL until something failed; owned by the struct */
     enum error_kind kind;
+    bool unreadable; /* it says that a file cannot be read */
 };
 
 #define ERROR_INIT                                                                                 \
     {                                                                                              \
-        0, ERROR_REFUSED                                                                           \
+        0, ERROR_REFUSED, false                                                                    \
     }
 
 /* Set the sentence (an earlier one is freed), kind ERROR_REFUSED. Always returns -1. */
@@ -35,6 +37,12 @@ int error_set(struct error *err, const char *fmt, ...) __attribute__((format(pri
 
 /* The same, kind ERROR_USAGE. */
 int error_usage(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A file that is named cannot be read: kind ERROR_REFUSED, whoever names it and wherever. */
+int error_unreadable(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The sentence is about what was typed: kind ERROR_USAGE, unless it says that a file cannot be read. */
+void error_blame_words(struct error *err);
 
 /* Put "TEXT: " in front of the sentence there is. Always returns -1, so that a caller can
  * `return error_prefix(err, "%s", path)`. The kind stays. */

@@ -14,7 +14,7 @@ static int stream_read(FILE *stream, const char *name, size_t max, struct buf *t
     while (!feof(stream)) {
         buf_added(text, fread(buf_reserve(text, BUFSIZ), 1, BUFSIZ, stream));
         if (ferror(stream))
-            return error_set(err, "%s: cannot be read: %s", name, strerror(errno));
+            return error_unreadable(err, "%s: cannot be read: %s", name, strerror(errno));
         if (text->len > max)
             return error_set(err, "%s: is larger than %zu MiB, the most that is read", name,
                              max >> 20);
@@ -28,7 +28,7 @@ int file_text_read(const char *path, const char *name, size_t max, struct buf *t
     bool is_first = !text->len, is_stdin = strcmp(path, "-") == 0;
     FILE *stream = is_stdin ? stdin : fopen(path, "re");
     if (!stream)
-        return error_set(err, "%.300s: cannot be opened: %s", name, strerror(errno));
+        return error_unreadable(err, "%.300s: cannot be opened: %s", name, strerror(errno));
     int rc = stream_read(stream, name, max, text, err);
     if (!is_stdin)
         fclose(stream);

@@ -278,7 +278,7 @@ static int options_with_spec(const struct options_layer *typed, struct option_ta
                              part->options[i].spelling);
     FILE *in = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
     if (!in)
-        return error_set(err, "--spec: cannot open %s: %s", file, strerror(errno));
+        return error_unreadable(err, "--spec: cannot open %s: %s", file, strerror(errno));
     json_t *value = json_loadf(in, JSON_REJECT_DUPLICATES, &where);
     if (in != stdin)
         fclose(in);
@@ -455,8 +455,8 @@ static int parse_words(char *const *words, enum words_kind kind, struct spec *sp
         action = typed.command.action;
     if (action == OPTIONS_RUN && script)
         hand_down(&typed, &before, spec);
-    if (action < 0 && err)
-        err->kind = ERROR_USAGE;
+    if (action < 0)
+        error_blame_words(err);
     command_free(&typed.command);
     options_free_before(&before);
     string_list_free(script_words);

@@ -324,8 +324,8 @@ char **mpiexec_translate(char *const argv[], struct error *err)
     if (rc == 0) {
         string_list_add_copy(&words, mpiexec.name);
         string_list_add_all(&words, &mpiexec.whole);
-    } else if (err) {
-        err->kind = ERROR_USAGE;
+    } else {
+        error_blame_words(err);
     }
     for (size_t i = 0; rc == 0 && i < mpiexec.nparts; i++) {
         if (i)

@@ -74,7 +74,7 @@ ranks:1: rank 0: slot "8": n0 has no core 8, it has 0-7|1|rank 0=n0 slot=8|--ran
 ranks:1: rank 0: slot "2:0": n0 has no socket 2, it has 0-1|1|rank 0=n0 slot=2:0|--rankfile ranks
 ranks:1: rank 0: cpus "16": n0 has no processor 16, it has 0-15|1|0 n0 16|--rankfile ranks
 ranks:2: rank 1: processor 2 of n0 (OS index, in core 1) is rank 0's already, of line 1|1|0 n0 0-3;1 n0 2|--rankfile ranks
---rankfile: nosuch: cannot be opened|2||--rankfile nosuch
+--rankfile: nosuch: cannot be opened|1||--rankfile nosuch
 --rankfile says where each rank runs and what it is bound to: leave out --map-by|2|0 n0 0|--rankfile ranks --map-by core
 leave out --order (or --rank-by)|2|0 n0 0|--rankfile ranks --rank-by slot
 leave out --taskmap|2|0 n0 0|--rankfile ranks --taskmap block

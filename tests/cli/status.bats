@@ -126,3 +126,18 @@ teardown() { nothing_left; }
     equal "$status" 137
     has_line "$(cat err)" "tprun: rank * on *killed by signal 9 (Killed)*"
 }
+
+@test "a file that is missing is one error, whichever option names it, and no wrong command line" {
+    ln -s "$TPRUN" mpiexec
+    run_and_refuse() { # OPTION...
+        run -1 --separate-stderr timeout 20 "$@"
+        has_line "$stderr" "tprun: *nosuch*: No such file or directory"
+        equal "$(wc -l <<<"$stderr")" 1
+    }
+    run_and_refuse "$TPRUN" --rankfile nosuch true
+    run_and_refuse "$TPRUN" --spec nosuch
+    run_and_refuse "$TPRUN" -R nosuch true
+    run_and_refuse "$TPRUN" --hostfile nosuch true
+    run_and_refuse ./mpiexec -configfile nosuch
+    run_and_refuse ./mpiexec --rankfile nosuch true
+}

@@ -92,7 +92,7 @@ static void assert_refused(const char *const *words, const char *sentence)
     json_t *have = parse(words, &action, &err);
     if (have)
         fail_msg("%s: is not refused", joined(words));
-    assert_int_equal(err.kind, ERROR_USAGE);
+    assert_int_equal(err.kind, err.unreadable ? ERROR_REFUSED : ERROR_USAGE);
     if (strcmp(error_text(&err), sentence) != 0)
         fail_msg("%s:\n  %s, not\n  %s", joined(words), error_text(&err), sentence);
     error_clear(&err);
