@@ -44,6 +44,7 @@ struct agent {
     struct topo *topo;
     struct hwloc_topology *machine; /* until the program has it */
     struct bootstrap boot;
+    pid_t manager;        /* 0: it is on another machine */
     bool called;          /* it was told to connect to its parent */
     struct error failure; /* why it could not */
 };
@@ -164,6 +165,7 @@ static void agent_on_welcome(struct agent *agent, const struct frame *frame)
                                                     .scratch = agent->config->scratch,
                                                     .instance = agent->config->instance,
                                                     .is_instance = agent->boot.batch != NULL,
+                                                    .manager = agent->manager,
                                                     .verbose = agent->boot.verbose};
         agent->machine = NULL;
         agent->program = local_program_new(&config);
@@ -301,6 +303,7 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
 {
     agent->loop = ev_default_loop(0);
     agent->config = config;
+    agent->manager = config->guard < 0 ? getppid() : 0;
     agent->topo = config->topo;
     agent->machine = config->machine;
     agent->uplink = uplink_new(agent->loop, config->in, config->out, &uplink_ops, agent);

@@ -22,7 +22,7 @@ struct agent_config {
     int in, out;                    /* the link to the parent; may be equal */
     struct topo *topo;              /* this machine's, where it is known already; NULL: find out */
     struct hwloc_topology *machine; /* beside it, or NULL; taken over, as it is */
-    int guard;                      /* reads an end of file when the guard dies; -1: no guard */
+    int guard; /* reads an end of file when the guard dies; -1: the parent is the manager */
     /* not made yet, shared with who cleans up after this process; or NULL */
     struct cgroup *cgroup;
     struct scratch *scratch;

@@ -18,6 +18,7 @@
 #include "launcher/spec/field.h"
 
 #define RECORD "epilog.json" /* what local_hooks_run_owed() needs to know */
+#define MANAGER_LEAVES 1.0   /* s that a manager may need to end once its link has */
 #define SETTLE 0.05          /* s between looks whether programs of the instance are gone */
 #define SETTLE_MAX 10.0      /* s of such looks beside the time of their epilogs; then it is run */
 
@@ -28,7 +29,8 @@ struct local_hooks {
     char *path;              /* of it */
     bool reports;            /* to the manager */
     bool wanted;             /* the epilog */
-    bool over;               /* no epilog is left to run */
+    bool orphaned;           /* the manager is gone, or lost */
+    bool over;               /* no epilog is left to run here */
     double settles;          /* when it began to wait for programs of the instance; 0: not yet */
     ev_timer settle;
 };
@@ -106,7 +108,7 @@ static void begin_prolog(struct local_hooks *hooks)
     hooks_begin(hooks, STAGE_PROLOG);
 }
 
-/* Programs of an instance may need a moment to end. */
+/* Programs of an instance may need a moment to end, and so may its manager: then this process gets another parent. */
 static bool others_are_left(struct local_hooks *hooks)
 {
     size_t count;
@@ -115,8 +117,20 @@ static bool others_are_left(struct local_hooks *hooks)
     const pid_t *pids = downlink_agent_pids(hooks->config.downlink, &count);
     if (!hooks->settles)
         hooks->settles = clock_monotonic_seconds();
+    double waited = clock_monotonic_seconds() - hooks->settles;
     double most = SETTLE_MAX + scratch_directory_inner_epilogs(hooks->config.scratch);
-    return clock_monotonic_seconds() - hooks->settles < most && descendants_signal(0, pids, count);
+    return (waited < MANAGER_LEAVES && hooks->orphaned && getppid() == hooks->config.manager) ||
+           (waited < most && descendants_signal(0, pids, count));
+}
+
+/* Programs of an instance that are below its manager are not seen from here. Who is above both waits for them, and
+ * runs what is owed. */
+static bool is_for_those_above(const struct local_hooks *hooks)
+{
+    pid_t parent = getppid();
+    return hooks->orphaned && hooks->config.is_instance && hooks->config.manager &&
+           (parent == hooks->config.manager ||
+            parent == scratch_directory_maker(hooks->config.scratch));
 }
 
 static void try_epilog(struct local_hooks *hooks)
@@ -128,6 +142,8 @@ static void try_epilog(struct local_hooks *hooks)
                others_are_left(hooks)) {
         ev_timer_set(&hooks->settle, SETTLE, 0);
         ev_timer_start(hooks->config.loop, &hooks->settle);
+    } else if (is_for_those_above(hooks)) {
+        hooks->over = true;
     } else if (scratch_directory_begin_epilog(hooks->config.scratch)) {
         hooks_begin(hooks, STAGE_EPILOG);
     } else {
@@ -186,6 +202,7 @@ bool local_hooks_reaped(struct local_hooks *hooks, pid_t pid)
 
 bool local_hooks_end(struct local_hooks *hooks)
 {
+    hooks->orphaned = true;
     if (!hooks->wanted) {
         hooks->wanted = true;
         try_epilog(hooks);

@@ -26,7 +26,8 @@ struct local_hooks_config { /* all borrowed */
     struct downlink *downlink;
     struct local_stage *stage;
     struct scratch *scratch;
-    bool is_instance; /* programs in it end before its epilog */
+    bool is_instance; /* programs in it end before its epilog; */
+    pid_t manager;    /* some may be below this one, which is on this machine; 0: it is elsewhere */
 };
 
 struct local_hooks *local_hooks_new(const struct local_hooks_config *config);

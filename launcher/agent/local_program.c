@@ -660,7 +660,8 @@ struct local_program *local_program_new(const struct local_program_config *confi
                                              .downlink = config->downlink,
                                              .stage = services->stage,
                                              .scratch = config->scratch,
-                                             .is_instance = config->is_instance};
+                                             .is_instance = config->is_instance,
+                                             .manager = config->manager};
     program->hooks = local_hooks_new(&hooks);
     program->in_register = host_register_new(config->uplink, config->host);
     ev_timer_init(&program->register_due, program_on_register_due, REGISTER_DELAY, 0);

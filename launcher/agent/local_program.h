@@ -29,6 +29,7 @@ struct local_program_config { /* all borrowed, but for the machine */
     struct scratch *scratch;
     struct scratch *instance; /* of the instance's agent here; NULL: the program is in none */
     bool is_instance;
+    pid_t manager; /* that is on this machine; 0: elsewhere */
     bool verbose;
 };
 

@@ -35,6 +35,7 @@ struct scratch {
     int epilog;            /* enum scratch_epilog */
     double epilog_timeout; /* s; set before */
     struct scratch *instance;
+    pid_t maker;
     double inner_epilogs; /* s that the epilogs of programs in it take at most */
     /* A socket pair that all processes with this scratch share. The descriptor that owns a directory is sent to its
      * first end, where nobody receives it: so it stays open until the last of these processes is gone. */
@@ -61,6 +62,7 @@ struct scratch *scratch_directory_new(struct scratch *instance)
         return NULL;
     struct scratch *scratch = room;
     scratch->instance = instance;
+    scratch->maker = getpid();
     open_owners(scratch->owners);
     return scratch;
 }
@@ -235,6 +237,11 @@ double scratch_directory_epilog_timeout(const struct scratch *scratch)
     return scratch_directory_epilog(scratch) == EPILOG_NONE ? 0 : scratch->epilog_timeout;
 }
 
+pid_t scratch_directory_maker(const struct scratch *scratch)
+{
+    return scratch ? scratch->maker : 0;
+}
+
 bool scratch_directory_begin_epilog(struct scratch *scratch)
 {
     int owed = EPILOG_OWED;
@@ -252,7 +259,7 @@ static void remove_all(struct directory *directory)
 
 void scratch_directory_remove(struct scratch *scratch)
 {
-    if (!scratch)
+    if (!scratch || scratch_directory_epilog(scratch) == EPILOG_OWED)
         return;
     remove_all(&scratch->files);
     remove_all(&scratch->memory);

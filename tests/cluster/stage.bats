@@ -264,6 +264,29 @@ epilog of $host"
     done
 }
 
+@test "where managers of instances are killed, epilogs on their host are run from the inside out, too" {
+    local victim host
+    hook inner <<<'sleep 3; echo "inner epilog" >>"$DIR/log.$(uname -n)"'
+    hook middle <<<'sleep 2; echo "middle epilog" >>"$DIR/log.$(uname -n)"'
+    hook epilog <<<'echo "epilog" >>"$DIR/log.$(uname -n)"'
+    printf '%s\n' '#!/bin/sh' 'tprun -N 2 -n 2 --map-by node --epilog inner sh -c "echo ready; sleep 100"' >inside
+    printf '%s\n' '#!/bin/sh' '#TPRUN: --hosts head,node0 -N 2 -n all --epilog epilog' 'cd "$DIR"' \
+        'tpbatch -N 2 -n all --epilog middle ./inside' >s
+    chmod +x s inside
+    for victim in 1 2 3; do # of the outer instance, of that in it, and of the program
+        rm -f log.*
+        start_on head "$BATCH" ./s
+        wait_for 20 lines_are out 2 || { cat err; return 1; }
+        kill -9 "$(processes head tprun-manager | sed -n "${victim}p")"
+        finish
+        hosts_clean 20
+        grep . log.*
+        for host in head node0; do
+            equal "$(cat log.$host)" "$(printf '%s\n' "inner epilog" "middle epilog" "epilog")" || return 1
+        done
+    done
+}
+
 @test "where a node of an instance was lost, its epilog on the manager's host comes after those of programs in it, still" {
     hook inner <<<'sleep 8; echo "inner epilog of $TPRUN_NODE" >>"$DIR/log.$(uname -n)"'
     printf '%s\n' '#!/bin/sh' '#TPRUN: --hosts head,node1,node2 -N 3 -n all --epilog epilog --node-timeout 5s' 'cd "$DIR"' ': >began' \
