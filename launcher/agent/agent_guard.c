@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "launcher/agent/local_hooks.h"
@@ -27,19 +28,43 @@ static pid_t *inner_nurseries(size_t *count)
     return children;
 }
 
-char *agent_guard_end_left(struct cgroup *cgroup, const struct scratch *scratch)
+void agent_guard_left_begin(struct agent_guard_left *left, struct cgroup *cgroup,
+                            const struct scratch *scratch)
 {
-    double epilogs = scratch_directory_inner_epilogs(scratch);
     size_t count;
-    pid_t *inner = inner_nurseries(&count);
-    if (epilogs <= 0)
-        count = 0;
-    char *survivors = descendants_end(AGENT_LOST_GRACE, inner, count, cgroup);
-    char *more = count ? descendants_end(epilogs, NULL, 0, NULL) : NULL;
-    free(inner);
-    if (!survivors)
-        return more;
-    free(more);
+    *left = (struct agent_guard_left){.inner = inner_nurseries(&count),
+                                      .epilogs = scratch_directory_inner_epilogs(scratch)};
+    left->end = (struct descendants_end){.grace = AGENT_LOST_GRACE,
+                                         .except = left->inner,
+                                         .nexcept = left->epilogs > 0 ? count : 0,
+                                         .cgroup = cgroup};
+}
+
+bool agent_guard_left_step(struct agent_guard_left *left, char **survivors)
+{
+    char *text;
+    if (!descendants_end_step(&left->end, &text))
+        return false;
+    if (left->survivors)
+        free(text);
+    else
+        left->survivors = text;
+    if (left->end.nexcept) {
+        left->end = (struct descendants_end){.grace = left->epilogs};
+        return agent_guard_left_step(left, survivors);
+    }
+    free(left->inner);
+    *survivors = left->survivors;
+    return true;
+}
+
+static char *end_left_behind(struct cgroup *cgroup, const struct scratch *scratch)
+{
+    struct agent_guard_left left;
+    char *survivors;
+    agent_guard_left_begin(&left, cgroup, scratch);
+    while (!agent_guard_left_step(&left, &survivors))
+        nanosleep(&(struct timespec){0, (long)(DESCENDANTS_STEP * 1e9)}, NULL);
     return survivors;
 }
 
@@ -57,7 +82,7 @@ static int guard(pid_t agent, const struct agent_config *config)
             break;
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != AGENT_LEFT) {
-        char *survivors = agent_guard_end_left(config->cgroup, config->scratch);
+        char *survivors = end_left_behind(config->cgroup, config->scratch);
         if (survivors) {
             terminal_print(STDERR_FILENO, survivors, strlen(survivors));
             terminal_print(STDERR_FILENO, "\n", 1);

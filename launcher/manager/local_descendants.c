@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/agent_guard.h"
-#include "launcher/process/descendants.h"
 
 #define PROGRAMS_LOOK 0.05 /* s between looks whether programs of the instance have ended */
 #define PROGRAMS_END 10.0  /* s that they may take, and the time of their epilogs */
@@ -20,6 +19,8 @@ struct local_descendants {
     bool unkillable;
     ev_timer look;     /* whether programs of the instance have ended, */
     double wait_begin; /* since this moment (s of the monotonic clock) */
+    struct agent_guard_left left;
+    ev_timer step; /* of its end */
 };
 
 /* What a lost agent left behind is not told from these programs: then nobody is waited for. */
@@ -45,12 +46,32 @@ static void on_look_for_programs(struct ev_loop *loop, ev_timer *timer, int even
     }
 }
 
+static void descendants_gone(struct local_descendants *descendants, char *survivors)
+{
+    scratch_directory_remove(descendants->config.scratch);
+    if (descendants->agent_lost)
+        agent_sweep();
+    descendants->config.gone(descendants->config.owner, survivors);
+}
+
+static void on_end_step(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct local_descendants *descendants = timer->data;
+    char *survivors;
+    (void)events;
+    if (!agent_guard_left_step(&descendants->left, &survivors))
+        return;
+    ev_timer_stop(loop, timer);
+    descendants_gone(descendants, survivors);
+}
+
 struct local_descendants *local_descendants_new(const struct local_descendants_config *config)
 {
     struct local_descendants *descendants = mem_alloc(sizeof(*descendants));
     *descendants = (struct local_descendants){.config = *config};
     ev_timer_init(&descendants->look, on_look_for_programs, 0, 0);
-    descendants->look.data = descendants;
+    ev_timer_init(&descendants->step, on_end_step, DESCENDANTS_STEP, DESCENDANTS_STEP);
+    descendants->look.data = descendants->step.data = descendants;
     return descendants;
 }
 
@@ -59,6 +80,7 @@ void local_descendants_free(struct local_descendants *descendants)
     if (!descendants)
         return;
     ev_timer_stop(descendants->config.loop, &descendants->look);
+    ev_timer_stop(descendants->config.loop, &descendants->step);
     free(descendants);
 }
 
@@ -82,27 +104,21 @@ void local_descendants_wait(struct local_descendants *descendants)
 }
 
 /* Programs of the instance, and their agents here, have the time of their epilogs. */
-static char *end_all(struct local_descendants *descendants)
+void local_descendants_end(struct local_descendants *descendants)
 {
     const struct local_descendants_config *config = &descendants->config;
     double epilogs = scratch_directory_inner_epilogs(config->scratch);
     if (descendants->unkillable) {
         cgroup_kill(config->cgroup);
         descendants_signal(SIGKILL, NULL, 0);
-        return NULL;
+        descendants_gone(descendants, NULL);
+        return;
     }
     if (descendants->agent_lost)
-        return agent_guard_end_left(config->cgroup, config->scratch);
-    return descendants_end(AGENT_LOST_GRACE + epilogs, NULL, 0, config->cgroup);
-}
-
-char *local_descendants_end(struct local_descendants *descendants)
-{
-    struct scratch *scratch = descendants->config.scratch;
-    char *survivors = end_all(descendants);
-    if (scratch_directory_epilog(scratch) != EPILOG_OWED) /* who runs it needs the files */
-        scratch_directory_remove(scratch);
-    if (descendants->agent_lost)
-        agent_sweep();
-    return survivors;
+        agent_guard_left_begin(&descendants->left, config->cgroup, config->scratch);
+    else
+        descendants->left.end =
+            (struct descendants_end){.grace = AGENT_LOST_GRACE + epilogs, .cgroup = config->cgroup};
+    ev_timer_start(config->loop, &descendants->step);
+    on_end_step(config->loop, &descendants->step, 0);
 }

@@ -24,6 +24,9 @@ struct local_descendants_config { /* all is borrowed */
     struct cgroup *cgroup;
     /* Once after local_descendants_wait(), perhaps from inside it. */
     void (*ended)(void *owner);
+    /* Once after local_descendants_end(), likewise. The sentence names what stays (taken over). NULL:
+     * nothing stays, or the user was told already. */
+    void (*gone)(void *owner, char *survivors);
     void *owner;
 };
 
@@ -39,8 +42,7 @@ void local_descendants_unkillable(struct local_descendants *descendants);
 /* The front ends of programs in this one are gone: wait for the end of these programs, and of
  * their epilogs, but not for ever. */
 void local_descendants_wait(struct local_descendants *descendants);
-/* All agents are gone: end whoever is left, and remove what agents made on this machine. Blocks. A
- * sentence names what stays (caller frees). NULL: nothing stays, or the user was told already. */
-char *local_descendants_end(struct local_descendants *descendants);
+/* All agents are gone: end whoever is left, and remove what agents made on this machine. */
+void local_descendants_end(struct local_descendants *descendants);
 
 #endif

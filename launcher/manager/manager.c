@@ -56,8 +56,9 @@ struct manager {
     struct cgroup *cgroup;          /* of the agent of this machine, as is the next */
     struct scratch *scratch;
     struct scratch
-        *outer; /* of the instance's agent on this machine; NULL: the program is in none */
-    bool finished;
+        *outer;    /* of the instance's agent on this machine; NULL: the program is in none */
+    bool is_empty; /* every agent has gone, */
+    bool finished; /* and what they left behind */
     bool
         outlives; /* what is saved goes on without its front end: its processes have another guard */
     ev_timer end_due;
@@ -443,24 +444,25 @@ static void on_tree_note(void *arg, const char *text)
     manager_host_note(arg, text);
 }
 
-static void end_descendants(struct manager *manager)
-{
-    char *survivors = local_descendants_end(manager->descendants);
-    if (survivors)
-        program_report(manager->programs[0], survivors);
-    free(survivors);
-}
-
 /* Every agent has gone. */
 static void on_tree_empty(void *arg)
 {
     struct manager *manager = arg;
-    if (manager->finished)
+    if (manager->is_empty)
         return;
-    manager->finished = true;
+    manager->is_empty = true;
     agent_keeper_shut(manager->keeper);
     instance_host_shut(manager->instance);
-    end_descendants(manager);
+    local_descendants_end(manager->descendants);
+}
+
+static void manager_on_descendants_gone(void *owner, char *survivors)
+{
+    struct manager *manager = owner;
+    manager->finished = true;
+    if (survivors)
+        program_report(manager->programs[0], survivors);
+    free(survivors);
     manager_control_shut(manager->control);
     for (size_t i = 0; i < manager->nprograms; i++)
         program_complete(manager->programs[i]);
@@ -654,6 +656,7 @@ static void open_tree(struct manager *manager)
                                                    .scratch = manager->scratch,
                                                    .cgroup = manager->cgroup,
                                                    .ended = manager_on_descendants_ended,
+                                                   .gone = manager_on_descendants_gone,
                                                    .owner = manager};
     manager->descendants = local_descendants_new(&below);
 }

@@ -34,10 +34,23 @@ pid_t *descendants_children(size_t *count);
 
 /* The guard's last act: TERM to all descendants but the direct children listed (what this process
  * was born with), KILL after `grace` seconds to them and to what is in the cgroup (NULL: there is
- * none), until none is left and the cgroup is removed. Blocks; reaps. What is there
- * DESCENDANTS_PATIENCE seconds after the first KILL (another user's process, one that waits for
- * hardware) is not waited for: a sentence names it (caller frees). NULL: nothing is left. */
+ * none), until none is left and the cgroup is removed. Reaps. What is there DESCENDANTS_PATIENCE
+ * seconds after the first KILL (another user's process, one that waits for hardware) is not waited
+ * for. */
+struct descendants_end {
+    double grace;
+    const pid_t *except; /* borrowed, as is the next */
+    size_t nexcept;
+    struct cgroup *cgroup;
+    double begun; /* 0: not yet. It and the next are not the caller's */
+    double slept; /* since the first KILL: a frozen process sleeps on */
+};
 #define DESCENDANTS_PATIENCE 3.0
+/* To be called each DESCENDANTS_STEP seconds until it is true; then a sentence names what is there
+ * still (caller frees). NULL: nothing is. */
+#define DESCENDANTS_STEP 0.005
+bool descendants_end_step(struct descendants_end *end, char **survivors);
+/* All of it: blocks. */
 char *descendants_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup);
 
 #endif

@@ -33,30 +33,35 @@ static char *describe_left(const pid_t *except, size_t nexcept, const struct cgr
     return text;
 }
 
+bool descendants_end_step(struct descendants_end *end, char **survivors)
+{
+    bool childless = reap_all(), first = end->begun == 0;
+    if (first)
+        end->begun = clock_monotonic_seconds();
+    bool due = clock_monotonic_seconds() - end->begun >= end->grace;
+    int number = due ? SIGKILL : first ? SIGTERM : 0;
+    if (due)
+        cgroup_kill(end->cgroup);
+    size_t left = childless ? 0 : descendants_signal(number, end->except, end->nexcept);
+    bool over = !left && !cgroup_populated(end->cgroup);
+    if (!over && first)
+        descendants_signal(SIGCONT, end->except, end->nexcept);
+    bool given_up = !over && end->slept >= DESCENDANTS_PATIENCE;
+    *survivors = given_up ? describe_left(end->except, end->nexcept, end->cgroup) : NULL;
+    end->slept += due ? DESCENDANTS_STEP : 0;
+    if (!over && !given_up)
+        return false;
+    reap_all();
+    cgroup_remove(end->cgroup);
+    return true;
+}
+
 char *descendants_end(double grace, const pid_t *except, size_t nexcept, struct cgroup *cgroup)
 {
-    double start = clock_monotonic_seconds(),
-           slept = 0; /* since the first KILL: a frozen process sleeps on */
-    char *survivors = NULL;
-    for (bool first = true;; first = false) {
-        bool childless = reap_all();
-        bool due = clock_monotonic_seconds() - start >= grace;
-        int number = due ? SIGKILL : first ? SIGTERM : 0;
-        if (due)
-            cgroup_kill(cgroup);
-        size_t left = childless ? 0 : descendants_signal(number, except, nexcept);
-        if (!left && !cgroup_populated(cgroup))
-            break;
-        if (first)
-            descendants_signal(SIGCONT, except, nexcept);
-        if (slept >= DESCENDANTS_PATIENCE) {
-            survivors = describe_left(except, nexcept, cgroup);
-            break;
-        }
-        nanosleep(&(struct timespec){0, 5000000}, NULL);
-        slept += due ? 0.005 : 0;
-    }
-    reap_all();
-    cgroup_remove(cgroup);
+    struct descendants_end end = {
+        .grace = grace, .except = except, .nexcept = nexcept, .cgroup = cgroup};
+    char *survivors;
+    while (!descendants_end_step(&end, &survivors))
+        nanosleep(&(struct timespec){0, (long)(DESCENDANTS_STEP * 1e9)}, NULL);
     return survivors;
 }

@@ -204,6 +204,25 @@ tprun:   line 7"
     equal "$(cat with)" "$(printf 'begun\ndone\nepilog epilog')"
 }
 
+@test "an instance answers while it waits for the epilogs of the programs in it" {
+    local id
+    hook slow <<<'echo begun >>"$LOG"; until [ -e "$LOG.go" ]; do sleep 0.05; done'
+    printf '#!/bin/sh\ntprun --epilog slow -n 1 sh -c ": >$LOG.up; exec sleep 100" &\n%s\n' \
+        'until [ -e "$LOG.up" ]; do sleep 0.05; done; kill -9 $!' >s
+    chmod +x s
+    start bin/tpbatch ./s
+    wait_for 20 lines_are log 1
+    id=$(tpctl list | awk '$NF == "./s" { print $1 }')
+    for _ in 1 2 3; do
+        LIMIT=5 run_tpctl -4 terminate "$id" || { : >log.go; return 1; }
+        equal "$stderr" "tpctl: program $id: it is complete"
+        sleep 0.4
+    done
+    : >log.go
+    finish
+    equal "$status" 0
+}
+
 @test "what a prolog leaves running is killed where it writes, and goes on where its output is redirected" {
     hook prolog <<<'(until [ -e go ]; do sleep 0.05; done; echo text; echo survived >>"$LOG") &
 (until [ -e go ]; do sleep 0.05; done; echo text; echo redirected >>"$LOG") >/dev/null 2>&1 &'
