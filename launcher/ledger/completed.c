@@ -198,72 +198,113 @@ int completed_read(struct instance *instance, struct buf *out, struct error *err
 
 /* ---- moving ---- */
 
-static int put_context(struct instance *instance, int state,
-                       const struct completed_context *context, struct buf *lines, bool *has_output,
-                       struct error *err)
+struct move {
+    struct instance *instance;
+    int fd; /* the file */
+    int state;
+    size_t nfailed;    /* contexts of the last pass that stay, */
+    struct error why;  /* that of the first of all */
+    struct buf failed; /* and their records */
+    struct buf lines;  /* for the index */
+    bool has_output;
+};
+
+static int put_context(struct move *move, const struct completed_context *context)
 {
     struct kept_context kept;
-    int output = completed_output_open(instance, context->id);
-    int rc = state_directory_put(state, context, output, &kept, err);
+    int output = completed_output_open(move->instance, context->id);
+    int rc = state_directory_put(move->state, context, output, &kept,
+                                 move->why.text ? NULL : &move->why);
     if (output >= 0)
         close(output);
     if (rc < 0)
         return -1;
     if (output >= 0)
-        completed_output_moved(instance, context->id);
-    *has_output |= output >= 0;
+        completed_output_moved(move->instance, context->id);
+    move->has_output |= output >= 0;
     const char *log = context->files[CONTEXT_EVENTS];
     struct program_record *record =
         *kept.name && log ? program_record_read(log, context->lens[CONTEXT_EVENTS], false) : NULL;
     if (record && record->state == RECORD_COMPLETE)
-        state_index_encode(lines, kept.name, kept.inode, record);
+        state_index_encode(&move->lines, kept.name, kept.inode, record);
     program_record_free(record);
     return 0;
 }
 
-/* What came meanwhile is at the beginning then. Should this process be killed on its way, records are there twice, and
- * one is cut: a later move takes both for what they are. 1: there is more; -1 with errno. */
-static int drop_moved(int fd, size_t moved)
+/* What failed, and what came meanwhile, is at the beginning then. Should this process be killed on its way, records are
+ * there twice, and one is cut: a later move takes both for what they are. 1: more came; -1 with errno. */
+static int drop_moved(const struct move *move, size_t moved)
 {
     struct buf rest = BUF_INIT;
-    int rc = read_from(fd, moved, &rest);
-    for (size_t done = 0; rc == 0 && done < rest.len;) {
-        ssize_t n = pwrite(fd, buf_bytes(&rest) + done, rest.len - done, (off_t)done);
+    size_t failed = move->failed.len;
+    buf_add(&rest, buf_bytes(&move->failed), failed);
+    int rc = read_from(move->fd, moved - failed, &rest);
+    for (size_t done = 0; rc == 0 && done < rest.len && failed < moved;) {
+        ssize_t n = pwrite(move->fd, buf_bytes(&rest) + done, rest.len - done, (off_t)done);
         rc = n < 0 && errno != EINTR ? -1 : 0;
         done += n > 0 ? (size_t)n : 0;
     }
     if (rc == 0)
-        rc = ftruncate(fd, (off_t)rest.len);
-    if (rc == 0 && rest.len)
+        rc = ftruncate(move->fd, (off_t)rest.len);
+    if (rc == 0 && rest.len > failed)
         rc = 1;
     buf_free(&rest);
     return rc;
 }
 
-/* 1: there is more. */
-static int move_some(struct instance *instance, int fd, int state, struct error *err)
+/* One that cannot be moved stays, and keeps no other. */
+static void put_contexts(struct move *move, const struct buf *bytes)
 {
-    struct buf bytes = BUF_INIT, lines = BUF_INIT;
     struct completed_context context;
-    bool has_output = false;
     size_t at = 0;
-    int rc = read_from(fd, 0, &bytes);
-    if (rc < 0)
-        error_set(err, "cannot read %s/%s: %s", instance->path, COMPLETED_FILE, strerror(errno));
-    while (rc == 0 && context_record_next(buf_bytes(&bytes), bytes.len, &at, &context))
-        rc = put_context(instance, state, &context, &lines, &has_output, err);
-    state_index_append(state, &lines);
-    if (has_output) /* which looks into the directory of each program that is kept */
-        state_directory_limit_output(state);
-    if (rc == 0 && lock_completed(fd) == 0) {
-        rc = drop_moved(fd, bytes.len);
-        if (rc < 0)
-            error_set(err, "cannot empty %s/%s: %s", instance->path, COMPLETED_FILE,
-                      strerror(errno));
+    move->nfailed = 0;
+    for (size_t begin = 0; context_record_next(buf_bytes(bytes), bytes->len, &at, &context);
+         begin = at) {
+        if (put_context(move, &context) == 0)
+            continue;
+        move->nfailed++;
+        buf_add(&move->failed, buf_bytes(bytes) + begin, at - begin);
     }
-    private_directory_unlock_byte(fd, BYTE_WRITE);
-    buf_free(&lines);
+}
+
+/* 1: there is more. */
+static int move_some(struct move *move, struct error *err)
+{
+    const char *path = move->instance->path;
+    struct buf bytes = BUF_INIT;
+    int rc = read_from(move->fd, 0, &bytes);
+    if (rc < 0)
+        error_set(err, "cannot read %s/%s: %s", path, COMPLETED_FILE, strerror(errno));
+    else
+        put_contexts(move, &bytes);
+    state_index_append(move->state, &move->lines);
+    if (move->has_output) /* which looks into the directory of each program that is kept */
+        state_directory_limit_output(move->state);
+    if (rc == 0 && lock_completed(move->fd) == 0) {
+        rc = drop_moved(move, bytes.len);
+        if (rc < 0)
+            error_set(err, "cannot empty %s/%s: %s", path, COMPLETED_FILE, strerror(errno));
+    }
+    private_directory_unlock_byte(move->fd, BYTE_WRITE);
+    move->has_output = false;
+    buf_free(&move->lines);
+    buf_free(&move->failed);
     buf_free(&bytes);
+    return rc;
+}
+
+static int move_all(struct move *move, struct error *err)
+{
+    int rc = 1;
+    for (int i = 0; rc == 1 && i < MOVE_PASSES; i++)
+        rc = move_some(move, err);
+    if (rc >= 0 && move->nfailed > 1)
+        rc = error_set(err, "%s (and so for %zu more)", error_text(&move->why), move->nfailed - 1);
+    else if (rc >= 0 && move->nfailed)
+        rc = error_set(err, "%s", error_text(&move->why));
+    else if (rc == 0)
+        completed_output_tidy(move->instance);
+    error_clear(&move->why);
     return rc;
 }
 
@@ -274,19 +315,16 @@ int completed_move(struct instance *instance, struct error *err)
         return errno == ENOENT ? 0
                                : error_set(err, "cannot open %s/%s: %s", instance->path,
                                            COMPLETED_FILE, strerror(errno));
-    int state = -1, rc = 0;
+    int rc = 0;
     struct stat st;
     bool empty = fstat(fd, &st) == 0 && st.st_size == 0;
     if (!empty && private_directory_lock_byte(fd, BYTE_MOVE) == 0) {
-        state = state_directory_open(instance_name(instance), true, err);
-        rc = state < 0 ? -1 : 1;
-        for (int i = 0; rc == 1 && i < MOVE_PASSES; i++)
-            rc = move_some(instance, fd, state, err);
-        if (rc == 0)
-            completed_output_tidy(instance);
+        struct move move = {.instance = instance, .fd = fd};
+        move.state = state_directory_open(instance_name(instance), true, err);
+        rc = move.state < 0 ? -1 : move_all(&move, err);
+        if (move.state >= 0)
+            close(move.state);
     }
-    if (state >= 0)
-        close(state);
     close(fd);
     return rc < 0 ? -1 : 0;
 }

@@ -41,7 +41,7 @@ bool completed_may_later(int why);
 /* All that there is now, appended to `out`. 0, or -1 with a sentence; no file is no record. */
 int completed_read(struct instance *instance, struct buf *out, struct error *err);
 
-/* Move all to the state directory. 0, or -1 with a sentence: what could not be moved stays. What is
+/* Move all to the state directory. 0, or -1 with one sentence: what could not be moved stays. What is
  * appended meanwhile may stay as well. One process at a time does it: where another does, nothing
  * is done, and it is 0. */
 int completed_move(struct instance *instance, struct error *err);

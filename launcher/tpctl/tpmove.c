@@ -20,8 +20,7 @@ int main(int argc, char *argv[])
     if (!instance)
         return 1;
     int rc = completed_move(instance, NULL);
-    if (rc == 0)
-        completed_limit(instance);
+    completed_limit(instance); /* also where something stays: it may make room for that */
     instance_close(instance);
     return rc < 0;
 }

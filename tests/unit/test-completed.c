@@ -458,6 +458,36 @@ static void test_a_quota_that_is_used_up_is_as_a_full_disk(void **state)
     instance_close(instance);
 }
 
+static void test_what_cannot_be_moved_keeps_no_other(void **state)
+{
+    struct instance *instance = open_test_instance();
+    struct error err = ERROR_INIT;
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        end_logged(instance);
+    write_error = EFBIG;
+    write_errors = 2; /* the first two fail with their first file */
+    assert_int_equal(completed_move(instance, &err), -1);
+    assert_string_equal(error_text(&err), "cannot keep what is known of program 1: File too large "
+                                          "(and so for 1 more)");
+    error_clear(&err);
+    expect_waiting(instance, "1:new complete ;2:new complete ;");
+    expect_state_count(2);
+    write_errors = 1;
+    assert_int_equal(completed_move(instance, &err), -1);
+    assert_string_equal(error_text(&err), "cannot keep what is known of program 1: File too large");
+    error_clear(&err);
+    expect_waiting(instance, "1:new complete ;");
+    end_logged(instance);
+    write_errors = 1;
+    assert_int_equal(completed_move(instance, NULL), -1);
+    expect_waiting(instance, "1:new complete ;");
+    assert_int_equal(completed_move(instance, NULL), 0);
+    expect_waiting(instance, "");
+    expect_state_count(5);
+    instance_close(instance);
+}
+
 static void test_a_file_that_others_have_locked_costs_neither_a_record_nor_output(void **state)
 {
     struct instance *instance = open_test_instance();
@@ -548,6 +578,7 @@ int main(void)
             test_an_instance_moves_what_is_much_at_its_end_and_a_run_inside_only_what_presses),
         IN_A_STATE(test_a_state_directory_that_cannot_be_harms_nothing),
         IN_A_STATE(test_a_quota_that_is_used_up_is_as_a_full_disk),
+        IN_A_STATE(test_what_cannot_be_moved_keeps_no_other),
         IN_A_STATE(test_a_file_that_others_have_locked_costs_neither_a_record_nor_output),
         IN_A_STATE(test_of_too_much_output_the_oldest_is_removed),
         IN_A_STATE(test_what_ends_while_others_are_moved_is_moved_alone),
