@@ -61,6 +61,11 @@ void host_bootstrap_use_instance(struct host_bootstrap *bootstrap, const char *n
     bootstrap->reach_known = true;
 }
 
+bool host_bootstrap_in_instance(const struct host_bootstrap *bootstrap)
+{
+    return bootstrap->boot.broker;
+}
+
 const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *bootstrap)
 {
     return &bootstrap->boot;

@@ -35,6 +35,7 @@ void host_bootstrap_free(struct host_bootstrap *bootstrap); /* NULL is fine */
  * in it; NULL: it is no instance. `broker` is the descriptor by which it asks the instance that it
  * runs in for agents, whatever --bootstrap says; 0: it runs in none. */
 void host_bootstrap_use_instance(struct host_bootstrap *bootstrap, const char *name, int broker);
+bool host_bootstrap_in_instance(const struct host_bootstrap *bootstrap); /* it has a broker */
 /* The command, as it is known so far: for the tree. */
 const struct bootstrap *host_bootstrap_command(const struct host_bootstrap *bootstrap);
 

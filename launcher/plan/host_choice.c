@@ -321,11 +321,11 @@ bool host_choice_is_short(const struct host_choice *choice)
     return !choice->by_name && choice->hosts_needed != SIZE_MAX && up < choice->hosts_needed;
 }
 
-bool host_choice_can_spare_failed(const struct host_choice *choice)
+bool host_choice_can_spare_failed(const struct host_choice *choice, bool elsewhere)
 {
     const struct spec *spec = choice->spec;
     bool up = false;
-    bool open = spec->nnodes || likely_cores(spec) != SIZE_MAX || spec->agents_only;
+    bool open = elsewhere || spec->nnodes || likely_cores(spec) != SIZE_MAX || spec->agents_only;
     if (resources_on(choice->resources) || spec_has_shape(spec) || choice->by_name || !open)
         return false;
     for (uint32_t i = 0; i < host_count(choice->hosts); i++) {

@@ -44,7 +44,8 @@ bool host_choice_add_spare(struct host_choice *choice);
 /* Of the hosts that were to be enough some are not there: one was another name of another, say. */
 bool host_choice_is_short(const struct host_choice *choice);
 /* Whether the others may do without the hosts that failed: no option says which hosts tasks are on,
- * the agents of those were not reached, and there are others. */
-bool host_choice_can_spare_failed(const struct host_choice *choice);
+ * the agents of those were not reached, and there are others. `elsewhere`: programs run on the
+ * nodes that are there, as in an instance; else it has to be clear how many the run needs. */
+bool host_choice_can_spare_failed(const struct host_choice *choice, bool elsewhere);
 
 #endif

@@ -94,6 +94,12 @@ static bool start_awaits_hosts(void *owner)
     return host_awaited(start->hosts);
 }
 
+static bool can_spare_failed(const struct program_start *start)
+{
+    return host_choice_can_spare_failed(start->choice,
+                                        host_bootstrap_in_instance(start->bootstrap));
+}
+
 /* Every host that was asked has settled. Where some failed there may be others to ask, or those that
  * are there may do. */
 static enum group_step start_on_plan(void *owner, struct error *err)
@@ -102,7 +108,7 @@ static enum group_step start_on_plan(void *owner, struct error *err)
     keep_for_hosts(start);
     error_clear(&start->failed);
     bool failed = agents_check(start->agents, &start->failed) < 0;
-    if (failed && !host_choice_can_spare_failed(start->choice))
+    if (failed && !can_spare_failed(start))
         return GROUP_STEP_FAILED;
     if ((failed || host_choice_is_short(start->choice)) && host_choice_add_spare(start->choice))
         return start_agents(start, err);
@@ -133,7 +139,7 @@ static int start_on_refresh(void *owner, struct error *err)
 static enum group_step start_on_stuck(void *owner, struct error *err)
 {
     struct program_start *start = owner;
-    bool spare = !start->failed.text || host_choice_can_spare_failed(start->choice);
+    bool spare = !start->failed.text || can_spare_failed(start);
     if (spare && host_choice_add_spare(start->choice)) {
         error_clear(err);
         return start_agents(start, err);

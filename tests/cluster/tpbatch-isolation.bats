@@ -114,6 +114,8 @@ least() { # FILE: of 5 times on each line, the least of the lines' medians
 	try tprun -n 3 --no-wait --hosts 'node[1-2]' uname -n
 	try tprun -n 2 --hosts 'node[1-2]' uname -n
 	try tprun -N 3 -n 3 --map-by node uname -n
+	try tprun -n all --overlap uname -n
+	try tprun -n 1 --bind-to core --hosts 'node[1-2]' uname -n
 	try tprun --shape node=1/slot=2/core=1 --hosts 'node[1-2]' uname -n
 	: >tried
 	until [ -e again ]; do sleep 0.05; done
@@ -137,6 +139,7 @@ least() { # FILE: of 5 times on each line, the least of the lines' medians
     for want in "1: tprun: node2: not started: the instance's agent there has closed the connection (*)" \
         "1: $lost|tprun: 1 of 4 hosts did not start; nothing was run; --exclude node2 goes on without it" \
         "1: $lost|*" "0: node1|node1" "0: $lost; left out, since the other hosts suffice|*node*|*node*|*node*" \
+        "0: $lost; left out, since the other hosts suffice|*" "0: $lost; left out, since the other hosts suffice|node1" \
         "[01]: *node[12]*" "0: node2|node2" "node0 node1 node2 node3" 0; do
         line=$((line + 1))
         has_line "$(sed -n "${line}p" out)" "$want"

@@ -110,13 +110,15 @@ static void test_hosts_that_failed_are_spared_where_no_option_names_any(void **s
 {
     static const struct {
         const char *spec;
-        bool unreached, can;
+        bool unreached, elsewhere, can;
     } tries[] = {
-        {"{'parts':[{'argv':['a'],'ntasks':3}]}", true, true},
-        {"{'parts':[{'argv':['a'],'ntasks':3}]}", false, false}, /* its agent said so */
-        {"{'parts':[{'argv':['a'],'ntasks':3,'map':'node'}]}", true, false},
-        {"{'nnodes':2,'parts':[{'argv':['a'],'ntasks':3,'map':'node'}]}", true, true},
-        {"{'parts':[{'argv':['a'],'shape':'slot=2/core'}]}", true, false},
+        {"{'parts':[{'argv':['a'],'ntasks':3}]}", true, false, true},
+        {"{'parts':[{'argv':['a'],'ntasks':3}]}", false, false, false}, /* its agent said so */
+        {"{'parts':[{'argv':['a'],'ntasks':3,'map':'node'}]}", true, false, false},
+        {"{'parts':[{'argv':['a'],'ntasks':3,'map':'node'}]}", true, true, true},
+        {"{'nnodes':2,'parts':[{'argv':['a'],'ntasks':3,'map':'node'}]}", true, false, true},
+        {"{'parts':[{'argv':['a'],'shape':'slot=2/core'}]}", true, false, false},
+        {"{'parts':[{'argv':['a'],'shape':'slot=2/core'}]}", true, true, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
@@ -124,9 +126,10 @@ static void test_hosts_that_failed_are_spared_where_no_option_names_any(void **s
         struct resources *resources = open_resources(spec);
         struct host_table *hosts = resources_hosts(resources);
         struct host_choice *choice = make_choice(spec, resources);
+        host_known(hosts, 7, topo_load_synthetic("core:4 pu:1", NULL));
         host_starting(hosts, 0);
         host_failed(hosts, 0, mem_copy_text("is down"), -1, tries[i].unreached);
-        if (host_choice_can_spare_failed(choice) != tries[i].can)
+        if (host_choice_can_spare_failed(choice, tries[i].elsewhere) != tries[i].can)
             fail_msg("%s", tries[i].spec);
         host_choice_free(choice);
         resources_free(resources);
