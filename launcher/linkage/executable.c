@@ -240,20 +240,26 @@ static int check_file(const struct executable_source *source, const char *path, 
     return rc;
 }
 
+/* Other launchers, and shells with "." in PATH, run what is in the working directory without "./". */
 static int check_found(const struct executable_source *source, struct error *err)
 {
-    const char *name = source->name;
-    if (errno != EACCES)
-        return executable_refuse(
-            err, NOT_FOUND,
-            mem_copy_text(strchr(name, '/') ? "no such file" : "not found along PATH"));
-    char *path = whole_path(source, name);
-    struct stat found;
-    bool folder = strchr(name, '/') && stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    const char *name = source->name, *slash = strchr(name, '/');
+    bool there = errno == EACCES;
+    struct stat found = {0};
+    char *path = whole_path(source, name), *why = NULL;
+    bool here = stat(path, &found) == 0 && access(path, X_OK) == 0;
     free(path);
-    return executable_refuse(
-        err, NOT_EXECUTABLE,
-        mem_copy_text(folder ? "it is a directory" : "found, but not executable"));
+    if (there)
+        why = mem_copy_text(slash && S_ISDIR(found.st_mode)
+                                ? "it is a directory"
+                                : "found, but not executable (chmod +x makes it so)");
+    else if (slash)
+        why = mem_copy_text("no such file");
+    else if (here && S_ISREG(found.st_mode))
+        why = mem_format("not found along PATH; the one in the working directory is ./%s", name);
+    else
+        why = mem_copy_text("not found along PATH");
+    return executable_refuse(err, there ? NOT_EXECUTABLE : NOT_FOUND, why);
 }
 
 int executable_check(const struct executable_source *source, char **path, struct error *err)

@@ -60,6 +60,16 @@ patched() {
     refused 126 "tprun: ranks 0-2 on *: cannot run /: it is a directory" /
 }
 
+@test "a program in the working directory that is named without ./ is pointed to" {
+    mkdir mine
+    refused 127 "tprun: ranks 0-2 on *: cannot run mine: not found along PATH" mine
+    rmdir mine
+    printf '#!/bin/sh\n' >mine
+    refused 127 "tprun: ranks 0-2 on *: cannot run mine: not found along PATH" mine
+    chmod +x mine
+    refused 127 "tprun: ranks 0-2 on *: cannot run mine: not found along PATH; the one in the working directory is ./mine" mine
+}
+
 @test "a working directory that is not there is named, whatever the program" {
     run -1 --separate-stderr tprun -n 1 --chdir nosuch ./program
     has_line "$stderr" "tprun: rank 0 on *: cannot enter directory $PWD/nosuch: No such file or directory"
@@ -88,5 +98,5 @@ patched() {
     run -127 --separate-stderr tprun -n 2 touch started : -n 1 ./nosuch : -n 2 ./data
     [ ! -e started ]
     equal "$(sed 's/ on [^:]*:/:/' <<<"$stderr")" "tprun: rank 2: cannot run ./nosuch: no such file
-tprun: ranks 3-4: cannot run ./data: found, but not executable"
+tprun: ranks 3-4: cannot run ./data: found, but not executable (chmod +x makes it so)"
 }

@@ -26,7 +26,7 @@ teardown() {
     run_tprun -126 -n 8 --hosts 'node[0-3]' --map-by node /tmp/own
     [ ! -e started ]
     equal "$stderr" "$(cat <<'EOF'
-tprun: ranks 1,5 on node1: cannot run /tmp/own: found, but not executable
+tprun: ranks 1,5 on node1: cannot run /tmp/own: found, but not executable (chmod +x makes it so)
 tprun: ranks 2-3,6-7 on node[2-3]: cannot run /tmp/own: no such file
 EOF
 )"
