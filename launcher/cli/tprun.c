@@ -503,8 +503,8 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
 static void fill_by_default(struct spec *spec)
 {
     struct spec_part *part = &spec->parts[0];
-    bool said = part->ntasks || part->shape || part->mppr || part->per || part->taskmap ||
-                part->rankfile || spec->on;
+    bool said =
+        part->ntasks || part->shape || part->mppr || part->per || part->taskmap || part->rankfile;
     part->fill |= !said;
 }
 

@@ -95,6 +95,18 @@ node3"
     equal "$(tail -n 1 <<<"$output")" 5
 }
 
+@test "an instance on the resources of a file has all of them" {
+    "${TPRUN%/*}/tpres" make --hosts 'node[1-3]' --cores 1 >r.json
+    HEAD=$'#TPRUN: --hosts node[0-3]\n'
+    script s <<<'uname -n; tprun -n all uname -n | sort'
+    run_batch -0 --on r.json ./s
+    equal "$output" "node1
+node1
+node2
+node3"
+    equal "$stderr" ""
+}
+
 @test "output of programs inside on other nodes is whole, and input reaches them" {
     script s <<-'END'
 	tprun -n 1 --hosts node3 head -c 67108864 /dev/zero | cksum
