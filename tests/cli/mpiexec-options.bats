@@ -85,7 +85,7 @@ launch() { timeout --foreground -k 5 60 "$@"; }
     echo '-n 4' >bad
     run -2 --separate-stderr launch mpirun --tune params,bad -n 1 true
     has_line "$stderr" 'tprun: --tune: bad: line 1: unexpected "-n" (expected -mca or -x)'
-    run -2 --separate-stderr launch mpirun --tune missing -n 1 true
+    run -1 --separate-stderr launch mpirun --tune missing -n 1 true
     has_line "$stderr" 'tprun: --tune: missing: *No such file*'
 }
 
