@@ -253,11 +253,11 @@ struct spec *kept_agents_program(const struct spec *spec)
     return own;
 }
 
-/* Nobody finds it before somebody listens there. -1 with errno: EEXIST where somebody does already. */
+/* Nobody finds it before somebody listens there. With the lock, for the draft's name is the same for all: what there is
+ * of it was left by one that was killed. -1 with errno: EEXIST where somebody listens already. */
 static int listen_kept(int dir, const char *name, struct stat *socket_file)
 {
-    char draft[32];
-    snprintf(draft, sizeof(draft), ".new-%ld", (long)getpid());
+    static const char draft[] = ".new";
     struct sockaddr_un address = kept_address(dir, draft);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     unlinkat(dir, draft, 0);
@@ -287,7 +287,9 @@ int kept_agents_listen(const struct spec *spec, struct kept_agents_socket *kept,
     if (dir < 0)
         return -1;
     remove_dead(dir);
+    flock(dir, LOCK_EX);
     int fd = listen_kept(dir, kept->name, &kept->file);
+    flock(dir, LOCK_UN);
     if (fd < 0 && errno == EEXIST)
         fd = 0;
     else if (fd < 0)

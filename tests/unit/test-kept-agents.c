@@ -1,8 +1,11 @@
+#include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,12 +125,60 @@ static void test_a_run_that_is_sent_away_leaves_the_file_of_the_next(void **stat
     kept_agents_socket_clear(&kept);
 }
 
+static unsigned link_pause; /* us before a name is given */
+
+/* In place of the C library's. */
+int linkat(int from, const char *name, int to, const char *other, int flags)
+{
+    usleep(link_pause);
+    return (int)syscall(SYS_linkat, from, name, to, other, flags);
+}
+
+/* Listens for other hosts: 0 where its name is its own socket's. */
+static int listen_for(const char *hosts)
+{
+    struct kept_agents_socket kept;
+    free(spec->hosts);
+    spec->hosts = mem_copy_text(hosts);
+    int fd = kept_agents_listen(spec, &kept, NULL);
+    return fd > 0 && is_there(&kept) ? 0 : 1;
+}
+
+/* In containers that share the directory, processes have the same numbers. */
+static void test_each_of_one_pid_has_its_own_socket(void **state)
+{
+    pid_t pids[2];
+    (void)state;
+    int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+    if (unshare(CLONE_NEWPID) < 0) {
+        print_message("only root makes namespaces of pids\n");
+        close(own);
+        skip();
+    }
+    link_pause = 300000;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(setns(own, CLONE_NEWPID), 0);
+        assert_int_equal(unshare(CLONE_NEWPID), 0);
+        pids[i] = fork();
+        if (pids[i] == 0)
+            _exit(getpid() == 1 ? listen_for(i ? "c" : "d") : 2);
+    }
+    assert_int_equal(setns(own, CLONE_NEWPID), 0);
+    close(own);
+    for (int i = 0, status; i < 2; i++) {
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_int_equal(status, 0);
+    }
+    link_pause = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_at_a_time_listens),
         cmocka_unit_test(test_one_that_ends_leaves_the_file_of_the_next),
         cmocka_unit_test(test_a_run_that_is_sent_away_leaves_the_file_of_the_next),
+        cmocka_unit_test(test_each_of_one_pid_has_its_own_socket),
     };
     return cmocka_run_group_tests(tests, make_root, clear_root);
 }
