@@ -77,7 +77,7 @@ static void hooks_begin(struct local_hooks *hooks, enum stage_kind kind)
     error_clear(&err);
 }
 
-/* Where the agent is killed. */
+/* For whoever runs it where the agent is killed. */
 static void hooks_write_record(const struct local_hooks *hooks, const char *path)
 {
     const char *above = scratch_directory_chosen(hooks->config.scratch);
@@ -86,11 +86,15 @@ static void hooks_write_record(const struct local_hooks *hooks, const char *path
     char *name = mem_format("%s/" RECORD, above ? above : ""),
          *text = json_dumps(value, JSON_COMPACT);
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-        if (file_write_all(fd, text, strlen(text)) < 0)
-            unlink(name);
-        close(fd);
+    int rc = fd < 0 ? -1 : file_write_all(fd, text, strlen(text));
+    if (rc < 0) {
+        uplink_note(hooks->config.uplink,
+                    "cannot write %s: %s; should tprun's agent be killed, the epilog is not run",
+                    name, strerror(errno));
+        unlink(name);
     }
+    if (fd >= 0)
+        close(fd);
     json_decref(value);
     free(name);
     free(text);

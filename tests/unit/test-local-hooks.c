@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "launcher/agent/local_hooks.h"
@@ -70,6 +71,7 @@ static int close_all(void **state)
 {
     (void)state;
     local_hooks_free(hooks);
+    scratch_directory_begin_epilog(scratch); /* else the directory stays for it */
     scratch_directory_remove(scratch);
     parent_close(&parent);
     while (waitpid(-1, NULL, 0) > 0)
@@ -265,6 +267,22 @@ static void test_where_the_agent_was_killed_another_process_runs_what_is_owed_on
     assert_true(local_hooks_end(hooks));
 }
 
+static void test_it_is_said_where_no_other_process_could(void **state)
+{
+    struct frame frame;
+    json_t *value;
+    (void)state;
+    stage_hook(STAGE_EPILOG, "");
+    assert_int_equal(directory_remove(AT_FDCWD, scratch_directory_chosen(scratch)), 0);
+    order(STAGE_PROLOG);
+    assert_true(parent_hear(&parent, FRAME_NOTE, &frame, &value));
+    assert_true(
+        memmem(frame.bytes, frame.len, "/epilog.json: No such file or directory; should ", 48));
+    order(STAGE_EPILOG); /* by this one it is run */
+    reap();
+    assert_logged("epilog x\n");
+}
+
 /* ---- of an instance ---- */
 
 static void test_an_epilog_of_an_instance_waits_for_its_programs(void **state)
@@ -306,6 +324,7 @@ int main(void)
         WITH_HOOKS(test_an_epilog_does_not_wait_for_the_prolog_to_end_by_itself),
         WITH_HOOKS(test_where_the_parent_is_gone_the_end_is_after_the_epilog),
         WITH_HOOKS(test_where_the_agent_was_killed_another_process_runs_what_is_owed_once),
+        WITH_HOOKS(test_it_is_said_where_no_other_process_could),
         WITH_HOOKS(test_an_epilog_of_an_instance_waits_for_its_programs),
     };
     return cmocka_run_group_tests(tests, root_make_temporary, root_remove);
