@@ -274,6 +274,7 @@ liblauncher_a_SOURCES = \
     launcher/mpiexec/mpiexec_private.h \
     launcher/mpiexec/mpiexec_runtime.c \
     launcher/mpiexec/mpiexec_table.c launcher/mpiexec/mpiexec_table.h \
+    launcher/mpiexec/mpiexec_typed.c \
     launcher/mpiexec/mpiexec_values.c \
     launcher/mpiexec/mpiexec_words.c \
     launcher/mpiexec/relay.c launcher/mpiexec/relay.h \

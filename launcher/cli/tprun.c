@@ -488,6 +488,8 @@ static int parse(int argc, char *argv[], struct spec *spec, int *port, struct er
     while (words && words[count])
         count++;
     int action = words ? options_parse(count, words, spec, err) : -1;
+    if (words && action < 0 && !*port)
+        mpiexec_name_typed(argv, err);
     char *ignored = action < 0 || *port || !spec->verbose ? NULL : mpiexec_ignored(words);
     if (ignored)
         tprun_complain(ignored);
@@ -531,15 +533,25 @@ static char *version(const char *program)
     return text;
 }
 
+/* What can be found out before anything starts. */
+static int check_spec(struct spec *spec, int action, struct error *err)
+{
+    if (check_files(spec, err) < 0 ||
+        (action == OPTIONS_RUN && !spec->dry_run && check_stage(spec, err) < 0))
+        return -1;
+    return action == OPTIONS_RUN || action == OPTIONS_CHECK ? spec_inherit(spec, err) : 0;
+}
+
 static int start(int argc, char *argv[], int *port)
 {
     struct error err = ERROR_INIT;
     struct spec *spec = spec_new();
     bool batch = batch_script_is_name(argv[0]);
     int action = batch ? parse_batch(argc, argv, spec, &err) : parse(argc, argv, spec, port, &err);
-    if (action < 0 || check_files(spec, &err) < 0 ||
-        (action == OPTIONS_RUN && !spec->dry_run && check_stage(spec, &err) < 0) ||
-        ((action == OPTIONS_RUN || action == OPTIONS_CHECK) && spec_inherit(spec, &err) < 0)) {
+    int rc = action < 0 ? -1 : check_spec(spec, action, &err);
+    if (rc < 0) {
+        if (action >= 0 && mpiexec_is_name(argv[0]) && *port <= 0)
+            mpiexec_name_typed(argv, &err);
         spec_free(spec);
         return tprun_refuse(&err);
     }

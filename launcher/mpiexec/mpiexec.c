@@ -289,7 +289,8 @@ static void mpiexec_write_part(const struct mpiexec *mpiexec, const struct mpiex
     /* -npernode and the like beside -n are limits that mpirun keeps, too. */
     bool limited =
         part->ntasks && !part->ppn && (part->filled || mpiexec_value(&part->own, "--per="));
-    if (!mpiexec->strict && (mpiexec->oversubscribe || !limited))
+    bool from_spec = mpiexec_value(&mpiexec->whole, "--spec="); /* which says all of its parts */
+    if (!from_spec && !mpiexec->strict && (mpiexec->oversubscribe || !limited))
         string_list_add_copy(words, "--oversubscribe");
     if (part->nprogram && part->program[0][0] == '-')
         string_list_add_copy(words, "--");

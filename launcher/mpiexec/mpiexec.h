@@ -29,8 +29,12 @@ enum mpiexec_dialect mpiexec_next_dialect(const char *program, const char *searc
 char *mpiexec_version(const char *program, const char *own);
 
 /* argv[] ends at a NULL. The native command line, argv[0] included, ending at a NULL (caller
- * frees with string_list_free()), or NULL with a sentence of kind ERROR_USAGE. */
+ * frees with string_list_free()), or NULL with a sentence, of kind ERROR_USAGE unless it is about a
+ * file that cannot be read. */
 char **mpiexec_translate(char *const argv[], struct error *err);
+/* The sentence is about that native command line: options in it that were made of others are named
+ * as these were typed. */
+void mpiexec_name_typed(char *const argv[], struct error *err);
 
 /* What differs from tprun without an option that says so: no cores are claimed, tasks are bound
  * only where an option asks for it, and an abort with code 0 gives the exit status 0. */

@@ -13,7 +13,7 @@
 const struct mpiexec_option mpiexec_table[] = {
     {"n np", "N", BOTH, MPIEXEC_READ, "-n N", mpiexec_read_ntasks},
     {"c", "N", OPENMPI, MPIEXEC_READ, "-n N (not the cores of a task)", mpiexec_read_ntasks},
-    {"ppn perhost", "N", HYDRA, MPIEXEC_READ, "--taskmap=cyclic:N; without -n as -npernode",
+    {"ppn perhost", "N", HYDRA, MPIEXEC_READ, "--taskmap=cyclic:N; without -n --per=N:node",
      mpiexec_read_ppn},
     {"npernode N", "N", OPENMPI, MPIEXEC_READ, "--per=N:node --order=sequential",
      mpiexec_read_npernode},

@@ -14,14 +14,20 @@
 #include "tests/unit/unit.h"
 
 /* Words of a command line: between blanks. */
-static char **translate_as(const char *name, const char *line, struct error *err)
+static void split(const char *name, const char *line, char text[1024], char *words[64])
 {
-    char text[1024], *rest = text, *words[64] = {(char *)(uintptr_t)name};
     int count = 1;
-    snprintf(text, sizeof(text), "%s", line);
-    for (char *word; (word = strsep(&rest, " "));)
+    words[0] = (char *)(uintptr_t)name;
+    snprintf(text, 1024, "%s", line);
+    for (char *word; (word = strsep(&text, " "));)
         if (word[0])
             words[count++] = word;
+}
+
+static char **translate_as(const char *name, const char *line, struct error *err)
+{
+    char text[1024], *words[64] = {NULL};
+    split(name, line, text, words);
     return mpiexec_translate(words, err);
 }
 
@@ -817,6 +823,45 @@ static int remove_programs(void **state)
     return rmdir(programs);
 }
 
+static void test_a_spec_has_the_options_of_its_parts(void **state)
+{
+    char text[64];
+    (void)state;
+    char **words = translate("--spec f", NULL);
+    join(text, sizeof(text), words);
+    assert_string_equal(text, "--spec=f");
+    string_list_free(words);
+}
+
+static void test_what_is_wrong_is_said_of_what_was_typed(void **state)
+{
+    static const struct {
+        const char *name, *line, *said, *want;
+    } cases[] = {
+        {"mpirun", "--timeout x a", "--time-limit: \"x\" is", "--timeout: \"x\" is"},
+        {"mpiexec.hydra", "-ppn 2 -map-by socket a", "--per \"2:node\" and --map-by: --per already",
+         "-ppn 2 and -map-by: -ppn already"},
+        {"mpirun", "-n 1 a : -wd=d b", "--chdir \"d\": none", "-wd=d: none"},
+        {"mpirun", "-x A=B a", "leave out --env, or (--env)", "leave out -x, or (-x)"},
+        {"mpirun", "-npernode 2 --per=1:node a", "--per: no", "--per: no"}, /* typed as well */
+        {"mpirun", "a -timeout x", "--time-limit: no", "--time-limit: no"}, /* the program's */
+        {"mpirun", "-wd d a", "--chdirs and x--chdir", "--chdirs and x--chdir"},
+        {"mpirun", "-q a", "--display: no", "--display: no"},
+        {"mpirun", "-wd", "--chdir \"", "-wd \""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        char text[1024], *words[64] = {NULL};
+        split(cases[i].name, cases[i].line, text, words);
+        error_usage(&err, "%s", cases[i].said);
+        mpiexec_name_typed(words, &err);
+        assert_string_equal(error_text(&err), cases[i].want);
+        assert_int_equal(err.kind, ERROR_USAGE);
+        error_clear(&err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -831,6 +876,8 @@ int main(void)
         cmocka_unit_test(test_cores_are_shared_and_bound_only_where_asked),
         cmocka_unit_test(test_parameters_of_another_launcher_are_named),
         cmocka_unit_test(test_the_lines_of_a_file_are_parts),
+        cmocka_unit_test(test_a_spec_has_the_options_of_its_parts),
+        cmocka_unit_test(test_what_is_wrong_is_said_of_what_was_typed),
         cmocka_unit_test(test_every_row_names_options_that_tprun_has),
         cmocka_unit_test(test_no_name_stands_in_two_rows),
         cmocka_unit_test(test_help_is_80_columns_wide),
