@@ -10,6 +10,7 @@
 #include "launcher/agent/agent_guard.h"
 
 #define PROGRAMS_LOOK 0.05 /* s between looks whether programs of the instance have ended */
+#define PROGRAMS_SOON 0.5  /* s at the end in which looks are more frequent */
 #define PROGRAMS_END 10.0  /* s that they may take, and the time of their epilogs */
 
 struct local_descendants {
@@ -57,12 +58,17 @@ static void descendants_gone(struct local_descendants *descendants, char *surviv
 static void on_end_step(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct local_descendants *descendants = timer->data;
+    const struct descendants_end *end = &descendants->left.end;
     char *survivors;
     (void)events;
-    if (!agent_guard_left_step(&descendants->left, &survivors))
+    if (agent_guard_left_step(&descendants->left, &survivors)) {
+        ev_timer_stop(loop, timer);
+        descendants_gone(descendants, survivors);
         return;
-    ev_timer_stop(loop, timer);
-    descendants_gone(descendants, survivors);
+    }
+    bool waits = !end->slept && clock_monotonic_seconds() - end->begun > PROGRAMS_SOON;
+    timer->repeat = waits ? PROGRAMS_LOOK : DESCENDANTS_STEP;
+    ev_timer_again(loop, timer);
 }
 
 struct local_descendants *local_descendants_new(const struct local_descendants_config *config)
@@ -119,6 +125,5 @@ void local_descendants_end(struct local_descendants *descendants)
     else
         descendants->left.end =
             (struct descendants_end){.grace = AGENT_LOST_GRACE + epilogs, .cgroup = config->cgroup};
-    ev_timer_start(config->loop, &descendants->step);
     on_end_step(config->loop, &descendants->step, 0);
 }
