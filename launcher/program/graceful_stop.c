@@ -24,6 +24,7 @@ struct graceful_stop {
     char *before; /* of the line about it; NULL: it was shown, or is not to be */
     const char *after;
     struct idset *asked; /* nodes that have not said how many they have sent it to */
+    uint32_t sent;       /* how many the others have */
     uint32_t *running;   /* [nnodes] tasks; UINT32_MAX: not known */
     bool waiting;        /* some task has ended since */
     bool over;           /* no longer by a signal alone */
@@ -50,15 +51,30 @@ static uint32_t count_running(const struct graceful_stop *stop)
 
 /* ---- what is said ---- */
 
+/* A task of which that was said may have ended since. */
+static uint32_t count_sent(const struct graceful_stop *stop)
+{
+    struct idset *pending = task_groups_pending(stop->groups);
+    uint32_t count = stop->sent;
+    IDSET_FOREACH(node, pending)
+    {
+        if (stop->asked && idset_has(stop->asked, node))
+            count += task_groups_pending_on(stop->groups, node);
+    }
+    idset_free(pending);
+    return count;
+}
+
 static void say_sent(struct graceful_stop *stop)
 {
-    uint32_t count = count_running(stop);
+    uint32_t count = count_sent(stop);
     ev_timer_stop(stop->loop, &stop->answer);
     if (!stop->before)
         return;
     char *line = mem_format("%ssent %s to %u task%s%s", stop->before, signal_name(stop->number),
                             count, count == 1 ? "" : "s", stop->after);
-    stop->ops->note(stop->owner, line);
+    if (count) /* else all have ended by themselves */
+        stop->ops->note(stop->owner, line);
     free(line);
     free(stop->before);
     stop->before = NULL;
@@ -137,6 +153,7 @@ void graceful_stop_expect(struct graceful_stop *stop, int number, char *before, 
     stop->after = after;
     idset_free(stop->asked);
     stop->asked = task_groups_pending(stop->groups);
+    stop->sent = 0;
     ev_timer_stop(stop->loop, &stop->answer);
     ev_timer_set(&stop->answer, ANSWER_PATIENCE, 0);
     ev_timer_start(stop->loop, &stop->answer);
@@ -186,6 +203,8 @@ void graceful_stop_count(struct graceful_stop *stop, const struct frame *frame)
     if (!(frame->flags & FRAME_RUNNING_FIRST)) {
         graceful_stop_exited(stop);
     } else if (stop->asked) {
+        if (idset_has(stop->asked, frame->node))
+            stop->sent += frame->rank;
         idset_remove(stop->asked, frame->node);
         if (idset_empty(stop->asked))
             say_sent(stop);

@@ -27,6 +27,20 @@ front_end() { processes head tprun | head -n 1; }
 tprun: ranks 0-5 on node[0-2]: exited with status 1"
 }
 
+@test "tasks that have ended before another host answers are among those that a signal was sent to" {
+    start_on head "$TPRUN" "${on_all[@]}" -n 3 sh -c 'echo ready; exec sleep 30'
+    wait_for 20 lines_are out 3
+    # shellcheck disable=SC2046 # pids
+    kill -STOP $(processes node2 tpagent)
+    kill -TERM "$(front_end)"
+    wait_for 5 grep -q "sent SIGTERM to" err
+    # shellcheck disable=SC2046 # pids
+    kill -CONT $(processes node2 tpagent)
+    finish
+    equal "$status" 143
+    equal "$(head -n 1 err)" "tprun: told to end: sent SIGTERM to 3 tasks; SIGTERM again within 1 s ends them"
+}
+
 # node1 is reached when `go` is there; the agent of node2 is stopped before that, so that the others
 # have said that they can start their tasks and wait for its word.
 @test "a signal that comes before all hosts can start their tasks reaches all tasks" {
