@@ -31,8 +31,11 @@ static char *describe_sender(const struct signalfd_siginfo *info)
     snprintf(path, sizeof(path), "/proc/%u/comm", info->ssi_pid);
     file_read(path, &name);
     int len = (int)strcspn(buf_text(&name), "\n");
-    char *text = len ? mem_format("%.*s (pid %u, uid %u)", len, buf_text(&name), info->ssi_pid,
-                                  info->ssi_uid)
+    /* It ends all that its tasks have started, a tprun as well. */
+    const char *whose =
+        strncmp(buf_text(&name), "tpagent\n", 8) == 0 ? ", of the program around this one" : "";
+    char *text = len ? mem_format("%.*s (pid %u, uid %u%s)", len, buf_text(&name), info->ssi_pid,
+                                  info->ssi_uid, whose)
                      : mem_format("pid %u (uid %u)", info->ssi_pid, info->ssi_uid);
     buf_free(&name);
     return text;

@@ -157,6 +157,7 @@ HOLD_CORE='"$PROGRAMS/where"; : >"here.$NAME"; until [ -e go ]; do sleep 0.05; d
 	exit 3
 	END
     run_tpbatch -3 ./s
+    has_line "$stderr" "tprun: told to end by tpagent (pid *, uid *, of the program around this one): sent SIGTERM to 1 task; *"
     nothing_left 5
 }
 
