@@ -452,6 +452,14 @@ bool found_program_lives(const struct found_program *program)
            private_directory_is_locked(program->where->instance->alive, program->number);
 }
 
+bool found_program_other_lives(const struct found_program *program, const char *id)
+{
+    const struct instance *instance = program->where->instance;
+    uint64_t number;
+    return instance && number_read(id, NULL, UINT64_MAX - 2, &number) &&
+           private_directory_is_locked(instance->alive, number);
+}
+
 bool found_program_find_waiter(const struct found_program *program, struct waiter *waiter)
 {
     return program->place == PLACE_LIVE &&

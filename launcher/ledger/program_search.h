@@ -58,6 +58,9 @@ bool found_program_is_empty(
     const struct found_program *program); /* no process of it lives (empty_programs.h) */
 bool found_program_lives(const struct found_program *program); /* now: some process does */
 
+/* Now some process lives of the program that has this id in the same instance. */
+bool found_program_other_lives(const struct found_program *program, const char *id);
+
 /* How it stands in line for resources that others hold; false where it does not. */
 bool found_program_find_waiter(const struct found_program *program, struct waiter *waiter);
 /* The number of the innermost program that a live one is a task of. 0, or -1 with a sentence: it is

@@ -16,6 +16,9 @@ state_of() { tpctl info "$1" --format=json | jq -r .state; }
     waiter=$!
     wait_for 5 eval '[ "$(state_of 2)" = pending ]'
     [ "$(tpctl info 2 --format=json | jq .R)" = null ]
+    has_line "$(tpctl list)" "* 2 pending *waits for the end of program 1?"
+    has_line "$(tpctl info 2)" "waits for *the end of program 1"
+    equal "$(tpctl list --format=json | jq -c '.programs[1].waits')" '{"for":"the end of program 1","held_by":[],"before":0}'
     sleep 0.5
     [ "$(state_of 2)" = pending ]
     touch go
