@@ -384,6 +384,19 @@ static struct host_lines *failure_lines(const struct agents *agents)
     return lines;
 }
 
+/* -N with no more than are up leaves out those that failed. */
+static void add_remedy(struct buf *text, const struct spec *spec, const struct hostlist *failed,
+                       size_t up)
+{
+    char *hosts = hostlist_encode(failed);
+    if (spec->nnodes > up)
+        buf_printf(text, "; -N %zu", up);
+    else
+        buf_printf(text, "; --exclude %s", strlen(hosts) <= MAX_SHOWN ? hosts : "HOSTLIST");
+    buf_printf(text, " goes on without %s", hostlist_count(failed) > 1 ? "them" : "it");
+    free(hosts);
+}
+
 /* Which hosts failed and why, how many of how many, and how to go on without them where others are up. */
 int agents_check(struct agents *agents, struct error *err)
 {
@@ -401,21 +414,18 @@ int agents_check(struct agents *agents, struct error *err)
     struct hostlist *hosts = hostlist_new();
     for (uint32_t i = 0; i < host_count(agents->hosts); i++) {
         const struct host *host = host_at(agents->hosts, i);
-        up += host->topo != NULL;
+        up += host->topo && !host->failure;
         failed += host->failure != NULL;
         if (host->failure)
             hostlist_append(hosts, host->node->host);
     }
-    char *without = hostlist_encode(hosts);
     if (failed && tried > 1)
         buf_printf(&text, "\n%zu of %zu hosts did not start; nothing was run", failed, tried);
     if (failed && tried > 1 && up)
-        buf_printf(&text, "; --exclude %s goes on without %s",
-                   strlen(without) <= MAX_SHOWN ? without : "HOSTLIST", failed > 1 ? "them" : "it");
+        add_remedy(&text, agents->spec, hosts, up);
     if (failed)
         error_set(err, "%s", buf_text(&text));
     hostlist_free(hosts);
-    free(without);
     buf_free(&text);
     return failed ? -1 : 0;
 }

@@ -166,8 +166,10 @@ node_dir() { "$CLUSTER" dir "$1"; }
     local stderr1=$stderr
     run_tprun -1 -n 2 --map-by node --hosts 'node[0-1]' touch "$PWD/started"
     [ ! -e started ]
-    has_line "$stderr1" "tprun: 1 of 2 hosts did not start; nothing was run; --exclude node0 goes on without it"
+    has_line "$stderr1" "tprun: 1 of 2 hosts did not start; nothing was run; -N 1 goes on without it"
     has_line "$stderr" "tprun: 1 of 2 hosts did not start; nothing was run; --exclude node0 goes on without it"
+    run_tprun -0 -N 1 --hosts 'node[0-1]' hostname
+    equal "$output" node1
     run_tprun -0 -n 2 --map-by node --hosts 'node[0-1]' --exclude node0 --oversubscribe hostname
     "$CLUSTER" boot node0 3>&-
     equal "$output" "$(printf 'node1\nnode1')"

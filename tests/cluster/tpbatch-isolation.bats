@@ -137,7 +137,7 @@ least() { # FILE: of 5 times on each line, the least of the lines' medians
     equal "$status" 0
     local lost="tprun: node2: not started: the instance has no agent there: lost: no sign of life for 3 s" line=0 want
     for want in "1: tprun: node2: not started: the instance's agent there has closed the connection (*)" \
-        "1: $lost|tprun: 1 of 4 hosts did not start; nothing was run; --exclude node2 goes on without it" \
+        "1: $lost|tprun: 1 of 4 hosts did not start; nothing was run; -N 3 goes on without it" \
         "1: $lost|*" "0: node1|node1" "0: $lost; left out, since the other hosts suffice|*node*|*node*|*node*" \
         "0: $lost; left out, since the other hosts suffice|*" "0: $lost; left out, since the other hosts suffice|node1" \
         "[01]: *node[12]*" "0: node2|node2" "node0 node1 node2 node3" 0; do
