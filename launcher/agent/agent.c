@@ -125,7 +125,7 @@ static void open_port(struct agent *agent)
     struct error err = ERROR_INIT;
     if (!agent->boot.batch)
         return;
-    const struct instance_port_config config = {agent->boot.batch, agent->topo,
+    const struct instance_port_config config = {agent->boot.batch, agent->topo, agent->machine,
                                                 agent->config->scratch, agent->config->run_another};
     agent->port = instance_port_new(agent->loop, agent->uplink, &config, &err);
     if (agent->port)

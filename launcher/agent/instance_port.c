@@ -16,6 +16,7 @@
 #include "launcher/process/job_signals.h"
 #include "launcher/process/nursery.h"
 #include "launcher/tree/channels.h"
+#include "pmi-server/pmix/server.h"
 
 #define BACKLOG 1024
 #define FULL_PAUSE 1.0 /* s without new clients where there are no descriptors */
@@ -125,6 +126,7 @@ static int run_agent(void *arg, const int *fds, size_t nfds)
     struct agent_config config = {.in = fds[0],
                                   .out = fds[0],
                                   .topo = port->topo ? topo_ref(port->topo) : NULL,
+                                  .machine = port->machine,
                                   .cgroup = cgroup_new(),
                                   .scratch = scratch_directory_new(port->scratch),
                                   .instance = port->scratch};
@@ -142,7 +144,14 @@ static void prepare_agents(void *arg)
     cgroup_read_ahead();
 }
 
-static const struct nursery_ops port_nursery_ops = {run_agent, prepare_agents};
+/* openpmix takes longer to open than a task without it to start. */
+static void warm_agents(void *arg)
+{
+    (void)arg;
+    pmix_server_warm();
+}
+
+static const struct nursery_ops port_nursery_ops = {run_agent, prepare_agents, warm_agents};
 
 /* The program's manager takes this for what comes before an agent's greeting. */
 static void port_refuse(struct instance_port *port, const struct frame *frame, const char *why)

@@ -25,6 +25,7 @@ struct instance_port_config {
     const char
         *name; /* as BATCH_VARIABLE has it; "": nobody comes in here, for agents are only kept */
     struct topo *topo;
+    struct hwloc_topology *machine; /* beside it, or NULL */
     struct scratch *scratch;
     int (*run)(struct agent_config *config, struct error *err);
 };

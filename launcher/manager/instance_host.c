@@ -20,6 +20,7 @@
 #include "launcher/process/nursery.h"
 #include "launcher/tree/agent_broker.h"
 #include "launcher/tree/channels.h"
+#include "pmi-server/pmix/server.h"
 
 /* The end here of what a program's manager asks over. */
 struct broker {
@@ -153,7 +154,14 @@ static void prepare_programs(void *arg)
     cgroup_read_ahead();
 }
 
-static const struct nursery_ops host_nursery_ops = {run_program, prepare_programs};
+/* Their agents of this machine find openpmix open. */
+static void warm_programs(void *arg)
+{
+    (void)arg;
+    pmix_server_warm();
+}
+
+static const struct nursery_ops host_nursery_ops = {run_program, prepare_programs, warm_programs};
 
 static int open_pairs(int front[2], int broker[2], struct error *err)
 {

@@ -58,7 +58,7 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
     int fds[DESCRIPTOR_MESSAGE_FDS];
     size_t nfds;
     unsigned char sent; /* so many; the kernel drops those beyond the limit of open files */
-    bool prepared = !ops->prepare;
+    bool prepared = !ops->prepare, warm = !ops->warm;
     for (;;) {
         ssize_t got = descriptor_message_receive(socket, &sent, 1, fds, &nfds);
         if (got < 0 && errno == EINTR)
@@ -77,6 +77,9 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
         }
         for (size_t i = 0; i < nfds; i++)
             close(fds[i]);
+        if (!warm)
+            ops->warm(arg);
+        warm = true;
     }
     close(socket);
     while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR)

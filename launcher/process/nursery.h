@@ -25,6 +25,9 @@ struct nursery_ops { /* `arg` is what nursery_new() was given */
     /* In the nursery, at the first request: what it reads now those that it forks have read. NULL:
      * nothing. */
     void (*prepare)(void *arg);
+    /* In the nursery, once it has forked for the first request, which waits for none of this: what
+     * later ones may use, and which takes time. NULL: nothing. */
+    void (*warm)(void *arg);
 };
 
 /* The loop is the maker's, or NULL: it has none yet, see nursery_attach(). NULL with a sentence. */

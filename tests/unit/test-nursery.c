@@ -33,6 +33,13 @@ static void prepare(void *arg)
     prepared_in = getpid();
 }
 
+static int warmed;
+
+static void warm(void *arg)
+{
+    warmed += strcmp(arg, "argument") == 0;
+}
+
 /* An order comes over the first descriptor, the answer goes there. */
 static int obey(void *arg, const int *fds, size_t nfds)
 {
@@ -48,6 +55,8 @@ static int obey(void *arg, const int *fds, size_t nfds)
             snprintf(text, sizeof(text), "%d", waitpid(fork() ?: (_exit(7), 0), NULL, 0) > 0);
         else if (order == 'r')
             snprintf(text, sizeof(text), "%d times in %d", prepared, prepared_in == getppid());
+        else if (order == 'w')
+            snprintf(text, sizeof(text), "%d times", warmed);
         else if (order == 's') /* to the second */
             return write(fds[1], "second", 6) != 6;
         else
@@ -58,7 +67,7 @@ static int obey(void *arg, const int *fds, size_t nfds)
     return 0;
 }
 
-static const struct nursery_ops obey_ops = {obey, prepare};
+static const struct nursery_ops obey_ops = {obey, prepare, warm};
 static char argument[] = "argument", orphan[] = "orphan";
 
 static struct nursery *open_nursery(void)
@@ -192,6 +201,19 @@ static void all_that_it_forks_have_what_it_prepared_once(void **state)
     for (int i = 0; i < 3; i++) {
         int fd = born(nursery);
         assert_string_equal(ask(fd, 'r'), "1 times in 1");
+        close(fd);
+    }
+    nursery_free(nursery);
+}
+
+static void all_but_the_first_have_what_it_warmed_once(void **state)
+{
+    static const char *const wanted[] = {"0 times", "1 times", "1 times"};
+    struct nursery *nursery = open_nursery();
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        int fd = born(nursery);
+        assert_string_equal(ask(fd, 'w'), wanted[i]);
         close(fd);
     }
     nursery_free(nursery);
@@ -408,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forks_with_what_was_sent_and_no_more),
         cmocka_unit_test(all_that_it_forks_have_what_it_prepared_once),
+        cmocka_unit_test(all_but_the_first_have_what_it_warmed_once),
         cmocka_unit_test(sends_several_descriptors_in_their_order),
         cmocka_unit_test(what_it_forks_waits_for_its_own_children),
         cmocka_unit_test(forks_many_at_once_and_keeps_no_zombies),
