@@ -76,6 +76,7 @@ libpmiserver_a_SOURCES += \
     pmi-server/pmix/lost_connections.c pmi-server/pmix/lost_connections.h \
     pmi-server/pmix/module.c pmi-server/pmix/module.h \
     pmi-server/pmix/namespace.c pmi-server/pmix/namespace_private.h \
+    pmi-server/pmix/process_setup.c pmi-server/pmix/process_setup.h \
     pmi-server/pmix/publish_lookup.c pmi-server/pmix/publish_lookup.h \
     pmi-server/pmix/publish_options.c pmi-server/pmix/publish_options.h \
     pmi-server/pmix/query.c pmi-server/pmix/query.h \

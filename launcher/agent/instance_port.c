@@ -148,7 +148,7 @@ static void prepare_agents(void *arg)
 static void warm_agents(void *arg)
 {
     (void)arg;
-    pmix_server_warm();
+    pmix_server_warm_for_forks();
 }
 
 static const struct nursery_ops port_nursery_ops = {run_agent, prepare_agents, warm_agents};

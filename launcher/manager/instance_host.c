@@ -158,7 +158,7 @@ static void prepare_programs(void *arg)
 static void warm_programs(void *arg)
 {
     (void)arg;
-    pmix_server_warm();
+    pmix_server_warm_for_forks();
 }
 
 static const struct nursery_ops host_nursery_ops = {run_program, prepare_programs, warm_programs};

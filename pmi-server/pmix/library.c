@@ -106,6 +106,7 @@ static int resolve(struct pmix_library *library, void *handle, struct error *err
                 "openpmix %s in %s has no %s: install a complete openpmix, " PMIX_VERSIONS_KNOWN
                 ", or put one first in LD_LIBRARY_PATH",
                 library->version.text, path_of(handle), table[i].symbol);
+    library->init_util = (int (*)(pmix_info_t *, size_t, char *))dlsym(handle, "pmix_init_util");
     library->same_hwloc = dlsym(handle, "hwloc_get_api_version") == (void *)hwloc_get_api_version;
     return 0;
 }

@@ -46,6 +46,8 @@ struct pmix_library {
 #define PMIX_LIBRARY_MEMBER(name, symbol) __typeof__(symbol) *name;
     PMIX_LIBRARY_FUNCTIONS(PMIX_LIBRARY_MEMBER)
 #undef PMIX_LIBRARY_MEMBER
+    int (*init_util)(pmix_info_t *infos, size_t count,
+                     char *nothing); /* or NULL; process_setup.h */
     struct pmix_version version;
     bool same_hwloc; /* as this program's: topologies may be handed over */
 };

@@ -2,7 +2,6 @@
 #include "pmi-server/pmix/server.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +19,7 @@
 #include "pmi-server/pmix/listeners.h"
 #include "pmi-server/pmix/module.h"
 #include "pmi-server/pmix/namespace_private.h"
+#include "pmi-server/pmix/process_setup.h"
 #include "pmi-server/pmix/remote_namespace.h"
 #include "pmi-server/pmix/service_requests.h"
 #include "pmi-server/pmix/task_death_private.h"
@@ -27,20 +27,6 @@
 #include "pmi-server/pmix/tools_private.h"
 #include "pmi-server/pmix/upcall_queue.h"
 #include "pmi-server/protocol/message.h"
-
-/* openpmix's store in shared memory leaves its files behind a server that is killed, and its locks
- * behind one that fails. Output that nobody wants is kept for a tool to come, a million messages
- * unless it is told otherwise (0 is no limit). Events are kept for handlers to come, 512 of any
- * size, and that before the host is asked, if it is at all (not of PMIX_RANGE_LOCAL): so their
- * number alone can be bounded, and not to 0 (4.2.2 to ?). From 6.1 on a message of more than 32 MiB
- * ends the connection of the task that sends it, and a commit has all keys of a task, some twice;
- * pmi_environment.h has the same for tasks. */
-static const struct {
-    const char *name, *value;
-} settings[] = {{"PMIX_MCA_gds", "hash"},
-                {"PMIX_MCA_pmix_max_iof_cache", "1"},
-                {"PMIX_MCA_pmix_max_events", "16"},
-                {"PMIX_MCA_ptl_base_max_msg_size", "4095"}};
 
 static const struct pmix_feature features[] = {
     {.name = "remote namespaces", .namespace_comes = remote_namespace_comes},
@@ -161,27 +147,6 @@ static void *host_open(void *arg)
     return NULL;
 }
 
-static void set_unset(const char *name, const char *value)
-{
-    if (!getenv(name))
-        setenv(name, value, 1);
-}
-
-/* All versions take the number of a descriptor for most of what they write to stderr; the rest goes by
- * its stream. Both stay open: openpmix does. */
-static void be_quiet(void)
-{
-    static FILE *nowhere;
-    char number[16];
-    if (!nowhere)
-        nowhere = fopen("/dev/null", "we");
-    if (!nowhere)
-        return;
-    snprintf(number, sizeof(number), "%d", fileno(nowhere));
-    set_unset("PMIX_OUTPUT_STDERR_FD", number);
-    library_write_errors_to(nowhere);
-}
-
 /* The environment is changed outside: not while a thread may read it. So it stays as it is then, as
  * openpmix has threads from here on. */
 struct pmix_host_start *pmix_server_begin(const struct pmix_server_config *config,
@@ -191,11 +156,8 @@ struct pmix_host_start *pmix_server_begin(const struct pmix_server_config *confi
     start->config = config;
     start->ops = ops;
     start->arg = arg;
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-        set_unset(settings[i].name, settings[i].value);
-    if (config->quiet)
-        be_quiet();
-    thread_begin(&start->thread, host_open, start); /* so does what openpmix starts */
+    if (process_setup(config->quiet, &start->err) == 0)
+        thread_begin(&start->thread, host_open, start); /* so does what openpmix starts */
     return start;
 }
 
@@ -278,6 +240,13 @@ double pmix_server_deadline(const struct pmix_host *host)
 void pmix_server_warm(void)
 {
     pmix_library(NULL);
+}
+
+void pmix_server_warm_for_forks(void)
+{
+    const struct pmix_library *library = pmix_library(NULL);
+    if (library)
+        process_setup_ahead(library);
 }
 
 const char *pmix_server_version(struct error *err)

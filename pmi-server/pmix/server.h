@@ -119,6 +119,9 @@ double pmix_server_deadline(const struct pmix_host *host);
 /* Open openpmix, if it is there: what begins in this process, or in those forked later, takes
  * less. */
 void pmix_server_warm(void);
+/* The same and more, by a process without threads whose environment is that of those which it will
+ * fork. Not where a server begins in it. */
+void pmix_server_warm_for_forks(void);
 /* "4.2.2" of the library that is there. Static. NULL with a sentence: there is none that this host
  * knows. */
 const char *pmix_server_version(struct error *err);

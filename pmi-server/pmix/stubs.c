@@ -38,6 +38,10 @@ void pmix_server_warm(void)
 {
 }
 
+void pmix_server_warm_for_forks(void)
+{
+}
+
 const char *pmix_server_version(struct error *err)
 {
     error_set(err, "this tprun was built without PMIx");

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -653,6 +654,7 @@ static void node_run(struct node *node, const char *scenario)
     if (start_host(node, &err) || start_jobs(node, above, &err)) {
         snprintf(node->outcome->error, sizeof(node->outcome->error), "%s", error_text(&err));
     } else {
+        node->outcome->aside = fcntl(FD_SETSIZE - 1, F_GETFD) >= 0;
         start_tasks(node, scenario);
         loop(node);
         for (uint32_t job = 0; job < node->njobs; job++)

@@ -23,7 +23,8 @@ struct pmix_outcome { /* of a node; in shared memory */
     bool stuck; /* who was left had to be killed */
     bool told;  /* a rank is missing, and another waits: */
     uint32_t missing, waiting;
-    bool made; /* the job's directory, for its tasks alone */
+    bool made;  /* the job's directory, for its tasks alone */
+    bool aside; /* openpmix's messages go to a descriptor that was set aside */
 };
 
 enum pmix_jobs {

@@ -153,6 +153,21 @@ static void tasks_of_two_nodes_exchange_and_fence(void **state)
     pmix_nodes_free(o, 2);
 }
 
+/* From here on nodes are forked from a process that has done it; no server has begun in it. */
+static void what_openpmix_does_first_is_done_once_for_what_is_forked(void **state)
+{
+    (void)state;
+    struct pmix_outcome *o = run_good(1, "everybody");
+    assert_false(o->aside);
+    pmix_nodes_free(o, 1);
+    pmix_server_warm_for_forks();
+    assert_null(getenv("PMIX_MCA_gds"));
+    assert_null(getenv("PMIX_OUTPUT_STDERR_FD"));
+    o = run_good(2, "everybody");
+    assert_true(o[0].aside && o[1].aside);
+    pmix_nodes_free(o, 2);
+}
+
 static void fences_of_some_ranks_are_rounds_of_their_nodes(void **state)
 {
     (void)state;
@@ -994,6 +1009,7 @@ int main(void)
         cmocka_unit_test(a_death_is_told_to_all_and_fences_do_not_wait_for_the_dead),
         cmocka_unit_test(an_abort_of_some_tasks_leaves_the_others),
         cmocka_unit_test(a_task_has_a_signal_sent_to_another_one),
+        cmocka_unit_test(what_openpmix_does_first_is_done_once_for_what_is_forked),
         cmocka_unit_test(what_other_nodes_say_is_checked),
     };
     signal(SIGPIPE, SIG_IGN); /* as in an agent */
