@@ -13,6 +13,7 @@
 #include "pmi-server/pmix/accept_check.h"
 #include "pmi-server/pmix/closed_connections.h"
 #include "pmi-server/pmix/imported_symbols.h"
+#include "pmi-server/pmix/listeners.h"
 #include "pmi-server/pmix/lost_connections.h"
 
 #define LIBRARY "libpmix.so.2"
@@ -118,7 +119,8 @@ static int open_library(struct pmix_library *library, struct error *err)
     void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | OWN_NAMES);
     if (!handle)
         return error_set(err, "openpmix is not installed here (Debian: libpmix2): %s", dlerror());
-    if (resolve(library, handle, err) < 0 || accept_check_install(handle, err) < 0) {
+    if (resolve(library, handle, err) < 0 || accept_check_install(handle, err) < 0 ||
+        listeners_install(handle, err) < 0) {
         dlclose(handle);
         return -1;
     }

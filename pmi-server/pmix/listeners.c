@@ -1,7 +1,6 @@
-/* The sockets of this process that listen: openpmix's get limits of time. */
+/* The socket on which openpmix listens: whether there can be one, its limits of time, its port. */
 #include "pmi-server/pmix/listeners.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,6 +11,8 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include "pmi-server/pmix/imported_symbols.h"
 
 /* Seconds that a connection may stay as it is, unseen; the kernel ends it before. */
 #define SILENCE_MAX 3600
@@ -38,42 +39,21 @@ int listeners_check(struct error *err)
     return rc;
 }
 
-static int option(int fd, int which)
+/* A connection has its listener's time limit. What a client says first it says at once. */
+static int listen_guarded(int fd, int backlog)
 {
-    int value = 0;
-    socklen_t len = sizeof(value);
-    return getsockopt(fd, SOL_SOCKET, which, &value, &len) == 0 ? value : 0;
-}
-
-struct idset *listeners_find(void)
-{
-    struct idset *found = idset_new();
-    DIR *dir = opendir("/proc/self/fd");
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        int fd = atoi(entry->d_name);
-        if (entry->d_name[0] != '.' && option(fd, SO_ACCEPTCONN) &&
-            option(fd, SO_PROTOCOL) == IPPROTO_TCP)
-            idset_add(found, (uint32_t)fd);
-    }
-    if (dir)
-        closedir(dir);
-    return found;
-}
-
-void listeners_guard(const struct idset *before)
-{
-    /* A connection has its listener's time limit. What a client says first it says at once. */
     const struct timeval limit = {.tv_usec = 200000};
     const int silence = SILENCE_MAX;
-    struct idset *all = listeners_find();
-    IDSET_FOREACH(fd, all)
-    {
-        if (idset_has(before, fd))
-            continue;
-        setsockopt((int)fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-        setsockopt((int)fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silence, sizeof(silence));
-    }
-    idset_free(all);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silence, sizeof(silence));
+    return listen(fd, backlog);
+}
+
+int listeners_install(void *handle, struct error *err)
+{
+    return imported_function_replace(handle, "listen", (imported_function *)listen_guarded, err)
+               ? 0
+               : -1;
 }
 
 /* ---- openpmix's own ---- */

@@ -61,13 +61,10 @@ static pmix_status_t server_init(struct pmix_host *host, const struct pmix_serve
     info_bool(&infos, PMIX_IOF_LOCAL_OUTPUT, false); /* what is delivered is for tools */
     if (host->topology.topology)
         info_topology(&infos, &host->topology);
-    struct idset *listening = listeners_find();
     struct module_slots module = module_make(&host->library->version);
     pmix_status_t status =
         host->library->init((pmix_server_module_t *)module.at, infos.at, infos.count);
     free(module.at);
-    listeners_guard(listening);
-    idset_free(listening);
     info_free(&infos, host->library);
     return status;
 }
