@@ -2,6 +2,7 @@
 #include "pmi-server/pmix/library.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <hwloc.h>
 #include <link.h>
 #include <pthread.h>
@@ -107,6 +108,7 @@ static int resolve(struct pmix_library *library, void *handle, struct error *err
                 "openpmix %s in %s has no %s: install a complete openpmix, " PMIX_VERSIONS_KNOWN
                 ", or put one first in LD_LIBRARY_PATH",
                 library->version.text, path_of(handle), table[i].symbol);
+    library->path = path_of(handle);
     library->init_util = (int (*)(pmix_info_t *, size_t, char *))dlsym(handle, "pmix_init_util");
     library->same_hwloc = dlsym(handle, "hwloc_get_api_version") == (void *)hwloc_get_api_version;
     return 0;
@@ -147,6 +149,23 @@ const struct pmix_library *pmix_library(struct error *err)
         opened = open_library(&library, err) == 0;
     pthread_mutex_unlock(&lock);
     return opened ? &library : NULL;
+}
+
+/* They stay where they were when openpmix, which opens most of them, closes them. */
+void library_open_components(const struct pmix_library *library)
+{
+    char *path = realpath(library->path, NULL), *end = path ? strrchr(path, '/') : NULL;
+    glob_t found = {0};
+    if (end) {
+        *end = '\0';
+        char *pattern = mem_format("%s/pmix/*.so", path);
+        glob(pattern, 0, NULL, &found);
+        free(pattern);
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        dlopen(found.gl_pathv[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    globfree(&found);
+    free(path);
 }
 
 /* ---- several calls at once ---- */

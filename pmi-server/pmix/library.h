@@ -48,12 +48,17 @@ struct pmix_library {
 #undef PMIX_LIBRARY_MEMBER
     int (*init_util)(pmix_info_t *infos, size_t count,
                      char *nothing); /* or NULL; process_setup.h */
+    const char *path;
     struct pmix_version version;
     bool same_hwloc; /* as this program's: topologies may be handed over */
 };
 
 /* Opened once, never closed; any thread. NULL with a sentence. */
 const struct pmix_library *pmix_library(struct error *err);
+
+/* The files of its components, in the folder beside it that they are in by default, are opened: a
+ * server then finds them so. */
+void library_open_components(const struct pmix_library *library);
 
 /* What the library writes to its stderr goes to this stream, which stays open for good. No thread
  * of the library runs. One that writes in another way is left as it is. */

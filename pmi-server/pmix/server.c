@@ -242,8 +242,10 @@ void pmix_server_warm(void)
 void pmix_server_warm_for_forks(void)
 {
     const struct pmix_library *library = pmix_library(NULL);
-    if (library)
-        process_setup_ahead(library);
+    if (!library)
+        return;
+    library_open_components(library);
+    process_setup_ahead(library);
 }
 
 const char *pmix_server_version(struct error *err)
