@@ -135,6 +135,43 @@ static void open_port(struct agent *agent)
     error_clear(&err);
 }
 
+static void agent_open_program(struct agent *agent)
+{
+    const struct local_program_config config = {.loop = agent->loop,
+                                                .uplink = agent->uplink,
+                                                .downlink = agent->downlink,
+                                                .host = agent->host,
+                                                .topo = agent->topo,
+                                                .machine = agent->machine,
+                                                .cgroup = agent->config->cgroup,
+                                                .scratch = agent->config->scratch,
+                                                .instance = agent->config->instance,
+                                                .is_instance = agent->boot.batch != NULL,
+                                                .manager = agent->manager,
+                                                .verbose = agent->boot.verbose};
+    agent->machine = NULL;
+    agent->program = local_program_new(&config);
+    if (agent->boot.pmix)
+        local_program_expect_pmix(agent->program);
+}
+
+/* openpmix takes longest. But a topology is discovered first where none is known, and what forks agents is
+ * forked before there are threads. */
+static void agent_open_for(struct agent *agent, const char *cores, const char *digest)
+{
+    bool at_once = agent->boot.pmix && agent->topo && !agent->boot.batch;
+    if (at_once)
+        agent_open_program(agent);
+    say_hello(agent, cores, digest);
+    uplink_watch(agent->uplink, agent->boot.node_timeout);
+    uplink_flush(agent->uplink);
+    if (!at_once) {
+        open_port(agent);
+        agent_open_program(agent);
+    }
+    cgroup_find(agent->config->cgroup); /* while others map */
+}
+
 static void agent_on_welcome(struct agent *agent, const struct frame *frame)
 {
     struct error err = ERROR_INIT;
@@ -151,27 +188,7 @@ static void agent_on_welcome(struct agent *agent, const struct frame *frame)
         uplink_set_node(agent->uplink, (uint32_t)node);
         agent->host = mem_copy_text(host);
         downlink_start(agent->downlink, &agent->boot, below); /* the long way first */
-        say_hello(agent, cores, digest);
-        uplink_watch(agent->uplink, agent->boot.node_timeout);
-        uplink_flush(agent->uplink);
-        open_port(agent);
-        const struct local_program_config config = {.loop = agent->loop,
-                                                    .uplink = agent->uplink,
-                                                    .downlink = agent->downlink,
-                                                    .host = agent->host,
-                                                    .topo = agent->topo,
-                                                    .machine = agent->machine,
-                                                    .cgroup = agent->config->cgroup,
-                                                    .scratch = agent->config->scratch,
-                                                    .instance = agent->config->instance,
-                                                    .is_instance = agent->boot.batch != NULL,
-                                                    .manager = agent->manager,
-                                                    .verbose = agent->boot.verbose};
-        agent->machine = NULL;
-        agent->program = local_program_new(&config);
-        if (agent->boot.pmix)
-            local_program_expect_pmix(agent->program);
-        cgroup_find(agent->config->cgroup); /* while others map */
+        agent_open_for(agent, cores, digest);
     }
     error_clear(&err);
     json_decref(value);

@@ -137,6 +137,7 @@ int pmix_job_open(struct group_pmix_job *job, unsigned offered, struct error *er
     const struct launch *launch = job->config.launch;
     if (!(offered & SPEC_PMI_X || launch->spec->tools) || !launch->nlocal)
         return 0;
+    scratch_directory_make_memory(pmix_host_scratch(job->config.host), NULL); /* as it starts */
     if (pmix_host_open(job->config.host, launch, err) < 0)
         return -1;
     job->server_job = open_namespace(job, err);
