@@ -142,13 +142,14 @@ static void prepare_agents(void *arg)
 {
     (void)arg;
     cgroup_read_ahead();
+    pmix_server_watch_forks();
 }
 
 /* openpmix takes longer to open than a task without it to start. */
-static void warm_agents(void *arg)
+static bool warm_agents(void *arg)
 {
     (void)arg;
-    pmix_server_warm_for_forks();
+    return pmix_server_warm_for_forks();
 }
 
 static const struct nursery_ops port_nursery_ops = {run_agent, prepare_agents, warm_agents};

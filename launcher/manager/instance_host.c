@@ -152,13 +152,14 @@ static void prepare_programs(void *arg)
     local_topology_read_ahead();
     localhost_remember();
     cgroup_read_ahead();
+    pmix_server_watch_forks();
 }
 
 /* Their agents of this machine find openpmix open. */
-static void warm_programs(void *arg)
+static bool warm_programs(void *arg)
 {
     (void)arg;
-    pmix_server_warm_for_forks();
+    return pmix_server_warm_for_forks();
 }
 
 static const struct nursery_ops host_nursery_ops = {run_program, prepare_programs, warm_programs};

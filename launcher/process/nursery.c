@@ -78,8 +78,7 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
         for (size_t i = 0; i < nfds; i++)
             close(fds[i]);
         if (!warm)
-            ops->warm(arg);
-        warm = true;
+            warm = ops->warm(arg);
     }
     close(socket);
     while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR)

@@ -10,6 +10,7 @@
 #define LAUNCHER_PROCESS_NURSERY_H
 
 #include <ev.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -25,9 +26,9 @@ struct nursery_ops { /* `arg` is what nursery_new() was given */
     /* In the nursery, at the first request: what it reads now those that it forks have read. NULL:
      * nothing. */
     void (*prepare)(void *arg);
-    /* In the nursery, once it has forked for the first request, which waits for none of this: what
-     * later ones may use, and which takes time. NULL: nothing. */
-    void (*warm)(void *arg);
+    /* In the nursery, after each fork until it returns true: what takes time, of use to later ones.
+     * NULL: nothing. */
+    bool (*warm)(void *arg);
 };
 
 /* The loop is the maker's, or NULL: it has none yet, see nursery_attach(). NULL with a sentence. */

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/wait.h>
@@ -56,6 +58,21 @@ static void be_quiet(void)
         dup3(fileno(nowhere), MESSAGES_FD, O_CLOEXEC);
 }
 
+/* Shared with all processes below; NULL: nobody asks. */
+static atomic_bool *done;
+
+void process_setup_watch(void)
+{
+    void *page =
+        mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    done = page == MAP_FAILED ? NULL : page;
+}
+
+bool process_setup_was_done(void)
+{
+    return done && *done;
+}
+
 int process_setup(bool quiet, struct error *err)
 {
     if (knows_number && fcntl(MESSAGES_FD, F_GETFD) >= 0)
@@ -63,6 +80,8 @@ int process_setup(bool quiet, struct error *err)
                          "openpmix's server needs the descriptor %d, which is in use: start "
                          "tprun with fewer open files",
                          MESSAGES_FD);
+    if (done)
+        *done = true;
     for (size_t i = 0; i < NSETTINGS; i++)
         set_unset(settings[i].name, settings[i].value);
     if (quiet)

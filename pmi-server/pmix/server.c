@@ -239,13 +239,21 @@ void pmix_server_warm(void)
     pmix_library(NULL);
 }
 
-void pmix_server_warm_for_forks(void)
+void pmix_server_watch_forks(void)
 {
+    process_setup_watch();
+}
+
+bool pmix_server_warm_for_forks(void)
+{
+    if (!process_setup_was_done())
+        return false;
     const struct pmix_library *library = pmix_library(NULL);
-    if (!library)
-        return;
-    library_open_components(library);
-    process_setup_ahead(library);
+    if (library) {
+        library_open_components(library);
+        process_setup_ahead(library);
+    }
+    return true;
 }
 
 const char *pmix_server_version(struct error *err)

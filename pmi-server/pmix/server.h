@@ -119,9 +119,12 @@ double pmix_server_deadline(const struct pmix_host *host);
 /* Open openpmix, if it is there: what begins in this process, or in those forked later, takes
  * less. */
 void pmix_server_warm(void);
-/* The same and more, by a process without threads whose environment is that of those which it will
- * fork. Not where a server begins in it. */
-void pmix_server_warm_for_forks(void);
+/* A process that forks others, which have its environment, and no threads: the first before it
+ * forks, the second between forks. Once a server has begun in some process below, the second does
+ * more than pmix_server_warm(), so that the next ones begin sooner, and returns true. Before that
+ * nothing is done, which makes all processes larger. */
+void pmix_server_watch_forks(void);
+bool pmix_server_warm_for_forks(void);
 /* "4.2.2" of the library that is there. Static. NULL with a sentence: there is none that this host
  * knows. */
 const char *pmix_server_version(struct error *err);

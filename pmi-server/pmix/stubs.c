@@ -38,8 +38,13 @@ void pmix_server_warm(void)
 {
 }
 
-void pmix_server_warm_for_forks(void)
+void pmix_server_watch_forks(void)
 {
+}
+
+bool pmix_server_warm_for_forks(void)
+{
+    return true;
 }
 
 const char *pmix_server_version(struct error *err)

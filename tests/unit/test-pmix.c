@@ -157,10 +157,12 @@ static void tasks_of_two_nodes_exchange_and_fence(void **state)
 static void what_openpmix_does_first_is_done_once_for_what_is_forked(void **state)
 {
     (void)state;
+    pmix_server_watch_forks();
+    assert_false(pmix_server_warm_for_forks());
     struct pmix_outcome *o = run_good(1, "everybody");
     assert_false(o->aside);
     pmix_nodes_free(o, 1);
-    pmix_server_warm_for_forks();
+    assert_true(pmix_server_warm_for_forks());
     assert_null(getenv("PMIX_MCA_gds"));
     assert_null(getenv("PMIX_OUTPUT_STDERR_FD"));
     o = run_good(2, "everybody");
