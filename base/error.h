@@ -41,7 +41,8 @@ int error_usage(struct error *err, const char *fmt, ...) __attribute__((format(p
 /* A file that is named cannot be read: kind ERROR_REFUSED, whoever names it and wherever. */
 int error_unreadable(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The sentence is about what was typed: kind ERROR_USAGE, unless it says that a file cannot be read. */
+/* The sentence is about what was typed: kind ERROR_USAGE, unless it says that a file cannot be
+ * read. */
 void error_blame_words(struct error *err);
 
 /* Put "TEXT: " in front of the sentence there is. Always returns -1, so that a caller can

@@ -60,8 +60,8 @@ struct frontend_config { /* all is borrowed but for descriptors */
  * waits for a reader but the loop, which hears signals. */
 struct frontend_result frontend_run(const struct frontend_config *config);
 
-/* What to exit with. It does not return where this process has to die of a signal itself: Ctrl-C ends a loop of bash
- * only if the command in it was killed by SIGINT. */
+/* What to exit with. It does not return where this process has to die of a signal itself: Ctrl-C
+ * ends a loop of bash only if the command in it was killed by SIGINT. */
 int frontend_status(const struct frontend_result *result);
 
 #endif

@@ -23,11 +23,9 @@
 #define COMPLETED_PRESSING                                                                         \
     (16u << 20) /* bytes after which also a run inside another has them moved */
 
-enum completed_mover { /* who would start tpmove at its end */
-                       MOVER_RUN,
-                       MOVER_INSTANCE, /* in which many have ended, who did not start it */
-                       MOVER_INSIDE /* a run in an instance: tpmove is a process of that, and may be ended with it */
-};
+/* Who would start tpmove at its end: an instance has seen the ends of many, none of which did; for a
+ * run in one, tpmove is a process of the instance, and may be ended with it. */
+enum completed_mover { MOVER_RUN, MOVER_INSTANCE, MOVER_INSIDE };
 
 /* Append the context of a program that is over, from its directory `dir`, which no other process
  * uses any more. A log that does not say how the program ended gets the event "lost". False: it
@@ -41,9 +39,9 @@ bool completed_may_later(int why);
 /* All that there is now, appended to `out`. 0, or -1 with a sentence; no file is no record. */
 int completed_read(struct instance *instance, struct buf *out, struct error *err);
 
-/* Move all to the state directory. 0, or -1 with one sentence: what could not be moved stays. What is
- * appended meanwhile may stay as well. One process at a time does it: where another does, nothing
- * is done, and it is 0. */
+/* Move all to the state directory. 0, or -1 with one sentence: what could not be moved stays. What
+ * is appended meanwhile may stay as well. One process at a time does it: where another does,
+ * nothing is done, and it is 0. */
 int completed_move(struct instance *instance, struct error *err);
 /* Keep the state directory within its limits, which may take long. */
 void completed_limit(struct instance *instance);

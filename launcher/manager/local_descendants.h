@@ -24,8 +24,8 @@ struct local_descendants_config { /* all is borrowed */
     struct cgroup *cgroup;
     /* Once after local_descendants_wait(), perhaps from inside it. */
     void (*ended)(void *owner);
-    /* Once after local_descendants_end(), likewise. The sentence names what stays (taken over). NULL:
-     * nothing stays, or the user was told already. */
+    /* Once after local_descendants_end(), likewise. The sentence names what stays (taken over).
+     * NULL: nothing stays, or the user was told already. */
     void (*gone)(void *owner, char *survivors);
     void *owner;
 };

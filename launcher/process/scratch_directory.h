@@ -52,11 +52,12 @@ enum scratch_epilog scratch_directory_epilog(const struct scratch *scratch);
 /* It is begun now. False where it is not owed, or another process has begun it. */
 bool scratch_directory_begin_epilog(struct scratch *scratch);
 
-/* The process that made this, and is to be the last here: it runs what is owed in the end. 0: none. */
+/* The process that made this, and is to be the last here: it runs what is owed in the end. 0:
+ * none. */
 pid_t scratch_directory_maker(const struct scratch *scratch);
 
-/* Those that are there are removed with all that is in them; links are not followed. While an epilog is
- * owed they stay: who runs it needs the files. */
+/* Those that are there are removed with all that is in them; links are not followed. While an
+ * epilog is owed they stay: who runs it needs the files. */
 void scratch_directory_remove(struct scratch *scratch);
 
 #endif

@@ -12,7 +12,8 @@
 
 struct signal_source;
 
-/* `sender` is "bash (pid 4711, uid 0)", with a word on it where it is an agent of ours, or "" where it is not known or is the terminal. */
+/* `sender` is "bash (pid 4711, uid 0)", with a word on it where it is an agent of ours, or "" where
+ * it is not known or is the terminal. */
 typedef void signal_source_fn(void *arg, int number, const char *sender, bool from_terminal);
 
 /* Of these signals, but for those that are ignored. NULL with errno. */

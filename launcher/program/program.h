@@ -79,7 +79,7 @@ void program_nodes_lost(struct program *program, const char *host, const struct 
 /* The instance that it runs in has ended. Its tasks have `grace` s. */
 void program_instance_over(struct program *program, double grace);
 
-/* program_orders.c: what the user orders: a signal for its tasks, from `sender` ("": unknown) ... */
+/* program_orders.c: user orders. A signal for its tasks, from `sender` ("": unknown) ... */
 void program_signal(struct program *program, int number, const char *sender);
 /* ... and the end, within so many seconds, and by signal `number` if it is not 0. */
 void program_terminate(struct program *program, double grace, int number);

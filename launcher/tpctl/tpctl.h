@@ -79,11 +79,11 @@ int tpctl_wait_complete(struct method_call *call, const char *id, struct program
 
 /* ---- tpctl_queue.c: programs that wait for resources, or for the end of others ---- */
 
-/* "4 cores on node0, held by program 17; 2 programs are before it", or "the end of program 17"; caller
- * frees. NULL: it waits for neither. */
+/* "4 cores on node0, held by program 17; 2 programs are before it", or "the end of program 17";
+ * caller frees. NULL: it waits for neither. */
 char *tpctl_queue_text(const struct found_program *program, const struct program_record *record);
-/* {"for": "4 cores on node0", "held_by": ["17"], "before": 2}, or null. Where it waits for the end of others
- * there are no ids, and the number is 0. */
+/* {"for": "4 cores on node0", "held_by": ["17"], "before": 2}, or null. Where it waits for the end
+ * of others there are no ids, and the number is 0. */
 json_t *tpctl_queue_json(const struct found_program *program, const struct program_record *record);
 
 /* ---- tpctl_text.c: what is printed ---- */

@@ -16,9 +16,10 @@
  * All versions up to 7.0.0 rc1 abort where they cannot. 0, or -1 with a sentence. */
 int listeners_check(struct error *err);
 
-/* Where the library of this handle of dlopen() listens from now on, who says nothing is not accepted,
- * up to as many as the kernel lets wait (net.core.somaxconn), and who stops in the middle is given up
- * after 0.2 s. -1 with a sentence: the library calls listen() in another way, and is not to be used. */
+/* Where the library of this handle of dlopen() listens from now on, who says nothing is not
+ * accepted, up to as many as the kernel lets wait (net.core.somaxconn), and who stops in the middle
+ * is given up after 0.2 s. -1 with a sentence: the library calls listen() in another way, and is
+ * not to be used. */
 int listeners_install(void *handle, struct error *err);
 
 /* Of openpmix's server on the loopback interface, as a task's environment has it; 0: not known yet,

@@ -17,14 +17,14 @@
 #define MESSAGES_FD (FD_SETSIZE - 1)
 #define NSETTINGS (sizeof(settings) / sizeof(settings[0]))
 
-/* openpmix's stores in shared memory leave locks behind a server that fails (ds12, ds21), and where the
- * disk is full the server dies of SIGBUS: shmem3 of 7.0.0 rc1 makes its files without room (told that
- * there is none, it goes on, and MPI_Init aborts). Output that nobody wants is kept for a tool to come, a million messages
- * unless it is told otherwise (0 is no limit). Events are kept for handlers to come, 512 of any
- * size, and that before the host is asked, if it is at all (not of PMIX_RANGE_LOCAL): so their
- * number alone can be bounded, and not to 0 (4.2.2 to ?). From 6.1 on a message of more than 32 MiB
- * ends the connection of the task that sends it, and a commit has all keys of a task, some twice;
- * pmi_environment.h has the same for tasks. */
+/* openpmix's stores in shared memory leave locks behind a server that fails (ds12, ds21), and where
+ * the disk is full the server dies of SIGBUS: shmem3 of 7.0.0 rc1 makes its files without room
+ * (told that there is none, it goes on, and MPI_Init aborts). Output that nobody wants is kept for
+ * a tool to come, a million messages unless it is told otherwise (0 is no limit). Events are kept
+ * for handlers to come, 512 of any size, and that before the host is asked, if it is at all (not of
+ * PMIX_RANGE_LOCAL): so their number alone can be bounded, and not to 0 (4.2.2 to ?). From 6.1 on a
+ * message of more than 32 MiB ends the connection of the task that sends it, and a commit has all
+ * keys of a task, some twice; pmi_environment.h has the same for tasks. */
 static const struct {
     const char *name, *value;
 } settings[] = {{"PMIX_MCA_gds", "hash"},

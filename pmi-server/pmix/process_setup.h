@@ -18,7 +18,8 @@
  * on stderr goes nowhere. -1 with a sentence: the descriptor that was set aside for its messages
  * is in use. */
 int process_setup(bool quiet, struct error *err);
-/* From now on it is known whether it was done in this process, or in one that was forked from it. */
+/* From now on it is known whether it was done in this process, or in one that was forked from
+ * it. */
 void process_setup_watch(void);
 bool process_setup_was_done(void);
 /* For servers in processes that are forked from this one, which has no threads, and has the
