@@ -60,16 +60,17 @@ static bool is_others(const char *path)
 }
 
 /* All directories above the last, as the XDG base directory specification wants them. False: the last, which
- * is made by who opens it, is not to be made. */
-static bool make_above(const char *path, size_t there)
+ * is made by who opens it, is not to be made. *why: what made the first fail that is not there; 0: none. */
+static bool make_above(const char *path, size_t there, int *why)
 {
     char *copy = mem_copy_text(path);
     bool others = false;
     for (char *slash = strchr(copy + (there ? there : 1), '/'); slash;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if ((size_t)(slash - copy) > there && !others)
-            mkdir(copy, 0700);
+        if ((size_t)(slash - copy) > there && !others && mkdir(copy, 0700) < 0 && errno != EEXIST &&
+            !*why)
+            *why = errno;
         others = is_others(copy) || (others && access(copy, F_OK) < 0);
         *slash = '/';
     }
@@ -104,12 +105,15 @@ int state_directory_open(const char *instance, bool make, struct error *err)
         return error_set(err, "no place for what is over: neither XDG_STATE_HOME nor HOME is an "
                               "absolute path");
     char *name = state_name(instance), *own = mem_format("%s/%s", path, name);
-    int fd = -1, top = -1;
+    int fd = -1, top = -1, why = 0;
     struct stat st;
-    if (make && !make_above(path, there))
+    if (make && !make_above(path, there, &why))
         error_set(err, "cannot make %s: a directory above it belongs to another user", path);
     else if (make || stat(own, &st) == 0)
         top = private_directory_open_private(AT_FDCWD, path, path, err);
+    if (top < 0 && why)
+        error_set(err, "cannot make %s: %s; XDG_STATE_HOME may name another place", path,
+                  strerror(why));
     if (top >= 0) {
         fd = private_directory_open_private(top, name, own, err);
         close(top);

@@ -138,6 +138,18 @@ slowed() {
     done
 }
 
+@test "a home that may not be written is said, and what may be named in its place" {
+    [ "$(id -u)" = 0 ] || skip "a second user takes root"
+    local user=(setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_STATE_HOME HOME="$PWD/home"
+        TPRUN_RUNTIME_DIR="$PWD/home/run")
+    install -d -m 755 -o 65534 -g 65534 home
+    "${user[@]}" "$TPRUN" true
+    chmod 500 home
+    run --separate-stderr "${user[@]}" "$(dirname "$TPRUN")/tpctl" list -a
+    [[ "$stderr" == *"home/.local/state/tprun: Permission denied; XDG_STATE_HOME may name another place" ]] ||
+        { echo "$stderr"; return 1; }
+}
+
 @test "numbers go on when the runtime directory is removed" {
     tprun true
     pause
