@@ -126,7 +126,9 @@ static void test_hosts_that_failed_are_spared_where_no_option_names_any(void **s
         struct resources *resources = open_resources(spec);
         struct host_table *hosts = resources_hosts(resources);
         struct host_choice *choice = make_choice(spec, resources);
-        host_known(hosts, 7, topo_load_synthetic("core:4 pu:1", NULL));
+        struct topo *topo = topo_load_synthetic("core:4 pu:1", NULL);
+        host_known(hosts, 7, topo);
+        topo_free(topo);
         host_starting(hosts, 0);
         host_failed(hosts, 0, mem_copy_text("is down"), -1, tries[i].unreached);
         if (host_choice_can_spare_failed(choice, tries[i].elsewhere) != tries[i].can)
