@@ -8,7 +8,7 @@
 
 #define PIECE (1u << 20) /* bytes that are taken in one turn of the loop */
 #define FLOWS 0.005 /* s until it is looked again where there was something: not at every write */
-#define SLOWS 1.5   /* each pause in which nothing came is followed by one so many times as long */
+#define SLOWS 1.5   /* factor: a pause in which nothing came makes the next one longer */
 #define WATCH 0.05  /* s: after a pause longer than this the kernel is asked to tell of changes */
 #define LOOK 1.0    /* s between looks then: the kernel does not tell of all ends */
 

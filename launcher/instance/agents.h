@@ -41,8 +41,8 @@ struct agents *agents_new(struct ev_loop *loop, const struct spec *spec, struct 
 void agents_free(struct agents *agents); /* NULL is fine */
 
 /* Start the agents of those wanted hosts that have not been heard of. With -v a line says how many;
- * without `tell` it is left out where there are none. 0; -1 with a sentence where one of them
- * cannot have an agent: then none is started. */
+ * `tell` false: only if there are any. 0, or -1 with a sentence: one of them cannot have an agent,
+ * and none is started. */
 int agents_start(struct agents *agents, const struct idset *wanted, bool tell, struct error *err);
 /* Start agents on these hosts as well, which have none. One that cannot have an agent fails at
  * once, by failed(). `why` is for the line of -v. */

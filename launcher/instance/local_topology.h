@@ -9,7 +9,7 @@
 struct local_topology;
 
 /* While the topology is found, beside() runs in a thread: for work that takes as long and does not
- * need it. wants() says whether there is such work (NULL: there is none). */
+ * need it. It is called if wants() is true (NULL: never). */
 struct local_topology *local_topology_new(bool (*wants)(void *owner), void (*beside)(void *owner),
                                           void *owner);
 void local_topology_free(struct local_topology *local); /* NULL is fine */

@@ -23,9 +23,12 @@
 #define COMPLETED_PRESSING                                                                         \
     (16u << 20) /* bytes after which also a run inside another has them moved */
 
-/* Who would start tpmove at its end: an instance has seen the ends of many, none of which did; for a
- * run in one, tpmove is a process of the instance, and may be ended with it. */
-enum completed_mover { MOVER_RUN, MOVER_INSTANCE, MOVER_INSIDE };
+/* What kind of program starts tpmove at its end. */
+enum completed_mover {
+    MOVER_RUN,
+    MOVER_INSTANCE, /* its programs have appended, too */
+    MOVER_INSIDE    /* a program of an instance: tpmove may be ended with the instance */
+};
 
 /* Append the context of a program that is over, from its directory `dir`, which no other process
  * uses any more. A log that does not say how the program ended gets the event "lost". False: it

@@ -77,8 +77,8 @@ static bool context_is_draft(const char *name)
     return false;
 }
 
-/* Append what is to be kept to the file of complete programs. False with errno: that cannot be done now, and the
- * directory stays. True also where it can never be kept, and is lost. */
+/* Append the context to the file of complete programs. False with errno: try again later, and leave the directory
+ * there. True: it was appended, or can never be. */
 static bool context_keep(struct instance *instance, const char *id, const char *name,
                          bool *has_output)
 {

@@ -40,7 +40,7 @@ size_t program_search_instances(const struct program_search *search);
 
 /* Find a program by its id: "17", or "NAME/17" with the name of its instance. Where several
  * instances have it, the one with the name or identity `usual` is meant (NULL: none is). 1: found;
- * 0 with a sentence: there is none; -1 with a sentence. */
+ * 0 with a sentence: not found. -1 with a sentence: the search failed. */
 int program_search_find(struct program_search *search, const char *id, const char *usual,
                         const struct found_program **found, struct error *err);
 

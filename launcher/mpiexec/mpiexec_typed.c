@@ -7,7 +7,7 @@
 #include "launcher/mpiexec/mpiexec.h"
 #include "launcher/mpiexec/mpiexec_table.h"
 
-/* Letters of the native option at the beginning of the text; 0: it is none. */
+/* Length of the native option at the beginning of the text; 0: it begins with none. */
 static size_t native_length(const char *text)
 {
     return strncmp(text, "--", 2) == 0 ? 2 + strcspn(text + 2, " =:,;.\")") : 0;
