@@ -25,10 +25,11 @@ struct pmix_host {
     const struct pmix_library *library;
     const struct pmix_server_ops *ops;
     void *arg;
-    pthread_mutex_t owner_lock; /* openpmix's thread holds it while it calls an op */
-    bool owner_left;            /* no op may be called any more; pmix_server_free() sets it */
+    pthread_mutex_t owner_lock;          /* openpmix's thread holds it while it calls an op */
+    bool owner_left;                     /* no op may be called (pmix_server_free()), or not yet */
     const struct pmix_feature *features; /* the last has no name */
     uint32_t node;
+    uint32_t rank; /* its own */
     char *hostname;
     char *tmpdir;
     char *program;

@@ -66,7 +66,7 @@ pmix_status_t iof_pull_upcall(const pmix_proc_t procs[], size_t nprocs,
 
 static pmix_proc_t own_name(const struct pmix_host *host)
 {
-    pmix_proc_t proc = {.rank = host->node};
+    pmix_proc_t proc = {.rank = host->rank};
     strncpy(proc.nspace, host->program, sizeof(proc.nspace) - 1);
     return proc;
 }

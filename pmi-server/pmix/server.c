@@ -90,7 +90,8 @@ static struct pmix_host *host_make(const struct pmix_library *library,
     host->ops = ops;
     host->arg = arg;
     pthread_mutex_init(&host->owner_lock, NULL);
-    host->node = config->node;
+    host->node = host->rank = config->node;
+    host->owner_left = !ops;
     host->hostname = mem_copy_text(config->hostname);
     host->tmpdir = mem_copy_text(config->tmpdir);
     host->program = mem_copy_text(config->program);
@@ -128,7 +129,8 @@ static void *host_open(void *arg)
         error_set(&start->err, "openpmix is one server in a process, and there is one");
         return NULL;
     }
-    upcall_queue_open(start->ops->wake, start->arg);
+    if (start->ops)
+        upcall_queue_open(start->ops->wake, start->arg);
     client_connections_ask(task_death_may_be_read);
     pmix_status_t status = server_init(host, config);
     if (status == PMIX_SUCCESS) {
@@ -173,6 +175,23 @@ struct pmix_host *pmix_server_new(const struct pmix_server_config *config,
                                   const struct pmix_server_ops *ops, void *arg, struct error *err)
 {
     return pmix_server_finish(pmix_server_begin(config, ops, arg), err);
+}
+
+struct pmix_host *pmix_server_new_ahead(const struct pmix_server_config *config, struct error *err)
+{
+    return pmix_server_new(config, NULL, NULL, err);
+}
+
+void pmix_server_give(struct pmix_host *host, uint32_t node, const struct pmix_server_ops *ops,
+                      void *arg)
+{
+    host->node = node;
+    pthread_mutex_lock(&host->owner_lock);
+    host->ops = ops;
+    host->arg = arg;
+    host->owner_left = false;
+    pthread_mutex_unlock(&host->owner_lock);
+    upcall_queue_open(ops->wake, arg);
 }
 
 /* ---- the end ---- */

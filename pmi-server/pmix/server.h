@@ -110,6 +110,11 @@ struct pmix_host *pmix_server_finish(struct pmix_host_start *start, struct error
 /* Both. */
 struct pmix_host *pmix_server_new(const struct pmix_server_config *config,
                                   const struct pmix_server_ops *ops, void *arg, struct error *err);
+/* One that is begun before there is a program, quiet; the config's node is its rank alone. It has no
+ * owner, and asks for nothing, until it is given to one, once. */
+struct pmix_host *pmix_server_new_ahead(const struct pmix_server_config *config, struct error *err);
+void pmix_server_give(struct pmix_host *host, uint32_t node, const struct pmix_server_ops *ops,
+                      void *arg);
 /* Its jobs are freed before. Gives up, and leaves everything as it is, after `patience` seconds. */
 void pmix_server_free(struct pmix_host *host, double patience);
 void pmix_server_run(struct pmix_host *host);

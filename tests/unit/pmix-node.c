@@ -372,6 +372,22 @@ static long resident_kib(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
+bool pmix_nodes_ahead;
+
+static struct pmix_host *new_host(struct node *node, struct pmix_server_config *config,
+                                  struct error *err)
+{
+    if (!pmix_nodes_ahead)
+        return pmix_server_new(config, &ops, node, err);
+    config->program = node->number ? "second" : "first";
+    config->node = 0;
+    config->quiet = true;
+    struct pmix_host *host = pmix_server_new_ahead(config, err);
+    if (host)
+        pmix_server_give(host, node->number, &ops, node);
+    return host;
+}
+
 static int start_host(struct node *node, struct error *err)
 {
     struct pmix_server_config config = {.program = "test-pmix",
@@ -382,7 +398,7 @@ static int start_host(struct node *node, struct error *err)
     hwloc_topology_load(config.topology);
     long before = resident_kib();
     double at = now();
-    node->host = pmix_server_new(&config, &ops, node, err);
+    node->host = new_host(node, &config, err);
     node->outcome->host_ms = (now() - at) * 1e3;
     node->outcome->host_kib = resident_kib() - before;
     return node->host ? 0 : -1;

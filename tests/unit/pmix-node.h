@@ -34,6 +34,9 @@ enum pmix_jobs {
     PMIX_TWO_PARTLY, /* the first with a task on each node, the second on the first node alone */
 };
 
+/* Servers begin before it is known which node of what program they serve. */
+extern bool pmix_nodes_ahead;
+
 /* `nnodes` (1 or 2) nodes run TASKS tasks of a scenario (pmix-client.c); the nodes' outcomes. In
  * those whose name begins with "without" the others go on when a task dies. */
 struct pmix_outcome *pmix_nodes_run(uint32_t nnodes, const char *scenario);

@@ -933,6 +933,17 @@ static void check_end(struct pmix_host *host)
     assert_int_equal(ndirectories, 1);
 }
 
+static void servers_that_were_there_before_their_program_serve_it(void **state)
+{
+    const char *const scenarios[] = {"everybody", "modex", "queries", "spawn", "event", "control"};
+    (void)state;
+    pmix_nodes_ahead = true;
+    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
+        pmix_nodes_free(run_good(2, scenarios[i]), 2);
+    run_jobs(PMIX_TWO_MIXED, "connect");
+    pmix_nodes_ahead = false;
+}
+
 static void what_other_nodes_say_is_checked(void **state)
 {
     struct error err = ERROR_INIT;
@@ -1011,6 +1022,7 @@ int main(void)
         cmocka_unit_test(a_death_is_told_to_all_and_fences_do_not_wait_for_the_dead),
         cmocka_unit_test(an_abort_of_some_tasks_leaves_the_others),
         cmocka_unit_test(a_task_has_a_signal_sent_to_another_one),
+        cmocka_unit_test(servers_that_were_there_before_their_program_serve_it),
         cmocka_unit_test(what_openpmix_does_first_is_done_once_for_what_is_forked),
         cmocka_unit_test(what_other_nodes_say_is_checked),
     };
