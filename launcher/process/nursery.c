@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,10 +19,18 @@
 
 #define FIRST 3 /* descriptor of a forked process's first */
 
+#define AHEAD_PAUSE 3 /* ms without a request until a process is forked ahead */
+
 #define RETRY 0.01 /* s until what could not be sent is sent again */
+
+struct nursery_message {
+    unsigned char nfds; /* that come along; the kernel drops those beyond the limit of open files */
+    unsigned char ahead;
+};
 
 struct nursery_request { /* that waits for room on the socket */
     struct nursery_request *next;
+    bool ahead;
     size_t nfds;
     int fds[DESCRIPTOR_MESSAGE_FDS];
 };
@@ -53,14 +62,64 @@ static bool keep_descriptors(int *fds, size_t nfds)
     return true;
 }
 
+/* The end of its socket; -1: there is none. */
+static int fork_ahead(const struct nursery_ops *ops, void *arg)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGCHLD, SIG_DFL);
+        if (!keep_descriptors(&pair[1], 1))
+            _exit(1);
+        mem_exit(ops->child_ahead(arg, pair[1]));
+    }
+    close(pair[1]);
+    if (pid > 0)
+        return pair[0];
+    close(pair[0]);
+    return -1;
+}
+
+/* It may wait for its descriptors: until there is a request, or for so long. */
+static void keep_ahead(int socket, const struct nursery_ops *ops, int *ahead)
+{
+    struct pollfd request = {.fd = socket, .events = POLLIN};
+    if (poll(&request, 1, ops->ahead_kept) != 0)
+        return;
+    close(*ahead);
+    *ahead = -1;
+}
+
+/* It is used once. False: it is gone. */
+static bool hand_ahead(int *ahead, const struct nursery_message *message, const int *fds,
+                       size_t nfds)
+{
+    bool handed =
+        *ahead >= 0 && descriptor_message_send(*ahead, message, sizeof(*message), fds, nfds) == 0;
+    if (*ahead >= 0)
+        close(*ahead);
+    *ahead = -1;
+    return handed;
+}
+
+static bool is_idle(int socket)
+{
+    struct pollfd request = {.fd = socket, .events = POLLIN};
+    return poll(&request, 1, AHEAD_PAUSE) == 0;
+}
+
 static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
 {
-    int fds[DESCRIPTOR_MESSAGE_FDS];
+    int fds[DESCRIPTOR_MESSAGE_FDS], ahead = -1;
     size_t nfds;
-    unsigned char sent; /* so many; the kernel drops those beyond the limit of open files */
+    struct nursery_message message;
     bool prepared = !ops->prepare, warm = !ops->warm;
     for (;;) {
-        ssize_t got = descriptor_message_receive(socket, &sent, 1, fds, &nfds);
+        if (ahead >= 0)
+            keep_ahead(socket, ops, &ahead);
+        ssize_t got = descriptor_message_receive(socket, &message, sizeof(message), fds, &nfds);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -68,8 +127,9 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
         if (!prepared)
             ops->prepare(arg);
         prepared = true;
-        pid_t pid = nfds == sent ? fork() : -1; /* else they close, and whoever waits sees it */
-        if (pid == 0) {
+        bool whole = nfds == message.nfds; /* else they close, and whoever waits sees it */
+        bool handed = whole && message.ahead && hand_ahead(&ahead, &message, fds, nfds);
+        if (whole && !handed && fork() == 0) {
             signal(SIGCHLD, SIG_DFL);
             if (!keep_descriptors(fds, nfds))
                 _exit(1); /* LeakSanitizer, too, would lack descriptors */
@@ -79,8 +139,12 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
             close(fds[i]);
         if (!warm)
             warm = ops->warm(arg);
+        if (warm && message.ahead && ahead < 0 && ops->child_ahead && is_idle(socket))
+            ahead = fork_ahead(ops, arg);
     }
     close(socket);
+    if (ahead >= 0)
+        close(ahead);
     while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR)
         ;
     return 0;
@@ -88,10 +152,10 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
 
 /* ---- the maker's side ---- */
 
-static int nursery_send(const struct nursery *nursery, const int *fds, size_t nfds)
+static int nursery_send(const struct nursery *nursery, bool ahead, const int *fds, size_t nfds)
 {
-    unsigned char count = (unsigned char)nfds;
-    return descriptor_message_send(nursery->fd, &count, 1, fds, nfds);
+    const struct nursery_message message = {(unsigned char)nfds, ahead};
+    return descriptor_message_send(nursery->fd, &message, sizeof(message), fds, nfds);
 }
 
 /* What is under way to it, or to all others of this user, has a limit. */
@@ -120,7 +184,8 @@ static void nursery_on_retry(struct ev_loop *loop, ev_timer *timer, int events)
     struct nursery *nursery = timer->data;
     (void)events;
     for (struct nursery_request *request; (request = nursery->first);) {
-        if (nursery_send(nursery, request->fds, request->nfds) < 0 && socket_is_full(errno))
+        if (nursery_send(nursery, request->ahead, request->fds, request->nfds) < 0 &&
+            socket_is_full(errno))
             return;
         nursery->first = request->next;
         request_free(request); /* where nobody takes it, its descriptors close, and that is seen */
@@ -208,10 +273,11 @@ pid_t nursery_pid(const struct nursery *nursery)
     return nursery->pid;
 }
 
-static int keep_request(struct nursery *nursery, const int *fds, size_t nfds, struct error *err)
+static int keep_request(struct nursery *nursery, bool ahead, const int *fds, size_t nfds,
+                        struct error *err)
 {
     struct nursery_request *request = mem_alloc(sizeof(*request));
-    *request = (struct nursery_request){.next = NULL};
+    *request = (struct nursery_request){.ahead = ahead};
     for (; request->nfds < nfds; request->nfds++) {
         request->fds[request->nfds] = fcntl(fds[request->nfds], F_DUPFD_CLOEXEC, 0);
         if (request->fds[request->nfds] >= 0)
@@ -227,13 +293,24 @@ static int keep_request(struct nursery *nursery, const int *fds, size_t nfds, st
     return 0;
 }
 
-int nursery_start(struct nursery *nursery, const int *fds, size_t nfds, struct error *err)
+static int start_by(struct nursery *nursery, bool ahead, const int *fds, size_t nfds,
+                    struct error *err)
 {
-    if (!nursery->first && nursery_send(nursery, fds, nfds) == 0)
+    if (!nursery->first && nursery_send(nursery, ahead, fds, nfds) == 0)
         return 0;
     if (nursery->loop && (nursery->first || socket_is_full(errno)))
-        return keep_request(nursery, fds, nfds, err);
+        return keep_request(nursery, ahead, fds, nfds, err);
     if (errno == EPIPE || errno == ECONNRESET)
         return error_set(err, "the process that forks it is gone (killed, or out of memory)");
     return error_set(err, "cannot ask for a process: %s", strerror(errno));
+}
+
+int nursery_start(struct nursery *nursery, const int *fds, size_t nfds, struct error *err)
+{
+    return start_by(nursery, false, fds, nfds, err);
+}
+
+int nursery_start_ahead(struct nursery *nursery, const int *fds, size_t nfds, struct error *err)
+{
+    return start_by(nursery, true, fds, nfds, err);
 }

@@ -29,6 +29,11 @@ struct nursery_ops { /* `arg` is what nursery_new() was given */
     /* In the nursery, after each fork until it returns true: what takes time, of use to later ones.
      * NULL: nothing. */
     bool (*warm)(void *arg);
+    /* In a process that was forked ahead of a request, as child(): the descriptors come over
+     * `request` (descriptor_message.h), which has an end instead where it was not needed for a while.
+     * NULL: none is. */
+    int (*child_ahead)(void *arg, int request);
+    int ahead_kept; /* so long, in ms */
 };
 
 /* The loop is the maker's, or NULL: it has none yet, see nursery_attach(). NULL with a sentence. */
@@ -43,5 +48,8 @@ pid_t nursery_pid(const struct nursery *nursery);
 void nursery_attach(struct nursery *nursery, struct ev_loop *loop);
 /* Blocks never. The descriptors stay the caller's. 0, or -1 with a sentence. */
 int nursery_start(struct nursery *nursery, const int *fds, size_t nfds, struct error *err);
+/* The same by a process that was forked ahead, if there is one; and another one is forked after it,
+ * once the nursery is warm. */
+int nursery_start_ahead(struct nursery *nursery, const int *fds, size_t nfds, struct error *err);
 
 #endif

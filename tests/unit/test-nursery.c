@@ -73,26 +73,57 @@ static int obey(void *arg, const int *fds, size_t nfds)
     return 0;
 }
 
-static const struct nursery_ops obey_ops = {obey, prepare, warm};
+static int obey_later(void *arg, int request)
+{
+    char message[8];
+    int fds[DESCRIPTOR_MESSAGE_FDS];
+    size_t nfds;
+    ssize_t got = descriptor_message_receive(request, message, sizeof(message), fds, &nfds);
+    close(request);
+    return got > 0 ? obey(arg, fds, nfds) : 0;
+}
+
+static const struct nursery_ops obey_ops = {.child = obey, .prepare = prepare, .warm = warm};
+static const struct nursery_ops ahead_ops = {
+    .child = obey, .prepare = prepare, .child_ahead = obey_later, .ahead_kept = 10000};
+static const struct nursery_ops brief_ops = {
+    .child = obey, .child_ahead = obey_later, .ahead_kept = 100};
 static char argument[] = "argument", orphan[] = "orphan";
 
-static struct nursery *open_nursery(void)
+static struct nursery *open_with(const struct nursery_ops *ops)
 {
     struct error err = ERROR_INIT;
-    struct nursery *nursery = nursery_new(NULL, &obey_ops, argument, &err);
+    struct nursery *nursery = nursery_new(NULL, ops, argument, &err);
     assert_non_null(nursery);
     return nursery;
 }
 
+static struct nursery *open_nursery(void)
+{
+    return open_with(&obey_ops);
+}
+
+typedef int start_function(struct nursery *nursery, const int *fds, size_t nfds, struct error *err);
+
 /* A process that it forks: the end here. */
-static int born(struct nursery *nursery)
+static int born_by(struct nursery *nursery, start_function *start)
 {
     struct error err = ERROR_INIT;
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-    assert_int_equal(nursery_start(nursery, &pair[1], 1, &err), 0);
+    assert_int_equal(start(nursery, &pair[1], 1, &err), 0);
     close(pair[1]);
     return pair[0];
+}
+
+static int born(struct nursery *nursery)
+{
+    return born_by(nursery, nursery_start);
+}
+
+static int born_ahead(struct nursery *nursery)
+{
+    return born_by(nursery, nursery_start_ahead);
 }
 
 static const char *ask(int fd, char order)
@@ -113,8 +144,8 @@ static void await_end(int fd)
     assert_true(read(fd, &byte, 1) <= 0);
 }
 
-/* Processes whose parent is this one, ended or not. */
-static size_t children_of(pid_t parent, char state)
+/* Processes whose parent is this one, ended or not; *child: one of them. */
+static size_t find_children(pid_t parent, char state, pid_t *child)
 {
     size_t count = 0;
     DIR *proc = opendir("/proc");
@@ -127,12 +158,44 @@ static size_t children_of(pid_t parent, char state)
         if (fd < 0)
             continue;
         if (read(fd, line, sizeof(line) - 1) > 0 && strrchr(line, ')') &&
-            sscanf(strrchr(line, ')') + 1, " %c %d", &what, &ppid) == 2 && ppid == parent)
-            count += !state || what == state;
+            sscanf(strrchr(line, ')') + 1, " %c %d", &what, &ppid) == 2 && ppid == parent &&
+            (!state || what == state)) {
+            *child = atoi(entry->d_name);
+            count++;
+        }
         close(fd);
     }
     closedir(proc);
     return count;
+}
+
+static size_t children_of(pid_t parent, char state)
+{
+    pid_t child;
+    return find_children(parent, state, &child);
+}
+
+/* After a first request, of which nothing is left: the process that was forked ahead of the next. */
+static pid_t await_ahead(struct nursery *nursery)
+{
+    pid_t first, ahead = 0;
+    int fd = born_ahead(nursery);
+    first = atoi(ask(fd, 'p'));
+    close(fd);
+    for (int i = 0; i < 500; i++) {
+        if (find_children(nursery_pid(nursery), 0, &ahead) == 1 && ahead != first)
+            return ahead;
+        usleep(10000);
+    }
+    fail_msg("none is forked ahead");
+    return 0;
+}
+
+static void await_exit(pid_t pid)
+{
+    for (int i = 0; i < 500 && kill(pid, 0) == 0; i++)
+        usleep(10000);
+    assert_int_equal(kill(pid, 0), -1);
 }
 
 static void ask_for(struct nursery *nursery, int *fds, int many)
@@ -279,6 +342,47 @@ static void forks_many_at_once_and_keeps_no_zombies(void **state)
     assert_int_equal(children_of(nursery_pid(nursery), 0), 0);
     nursery_free(nursery);
     assert_int_equal(children_of(getpid(), 'Z'), 0);
+}
+
+static void what_was_forked_ahead_is_the_next(void **state)
+{
+    struct nursery *nursery = open_with(&ahead_ops);
+    (void)state;
+    pid_t ahead = await_ahead(nursery);
+    int fds[] = {born(nursery), born_ahead(nursery), born_ahead(nursery)};
+    assert_int_not_equal(atoi(ask(fds[0], 'p')), ahead); /* it did not ask for that one */
+    assert_int_equal(atoi(ask(fds[1], 'p')), ahead);
+    assert_string_equal(ask(fds[1], 'a'), "argument, 1");
+    assert_string_equal(ask(fds[1], 'c'), "1");
+    assert_int_not_equal(atoi(ask(fds[2], 'p')), ahead); /* it came at once */
+    order_to_end(fds, 3);
+    await_ends(fds, 3);
+    ahead = await_ahead(nursery);
+    nursery_free(nursery);
+    await_exit(ahead);
+}
+
+static void one_ahead_that_is_killed_is_not_missed(void **state)
+{
+    struct nursery *nursery = open_with(&ahead_ops);
+    (void)state;
+    pid_t ahead = await_ahead(nursery);
+    kill(ahead, SIGKILL);
+    await_exit(ahead);
+    int fd = born_ahead(nursery);
+    assert_int_not_equal(atoi(ask(fd, 'p')), ahead);
+    close(fd);
+    nursery_free(nursery);
+}
+
+static void one_ahead_that_nobody_needs_ends(void **state)
+{
+    struct nursery *nursery = open_with(&brief_ops);
+    (void)state;
+    await_exit(await_ahead(nursery));
+    usleep(50000); /* no other one comes without a request */
+    assert_int_equal(children_of(nursery_pid(nursery), 0), 0);
+    nursery_free(nursery);
 }
 
 static void more_than_its_socket_holds_waits_for_it_and_blocks_nobody(void **state)
@@ -445,6 +549,9 @@ int main(void)
         cmocka_unit_test(it_warms_after_each_fork_until_it_is_warm),
         cmocka_unit_test(sends_several_descriptors_in_their_order),
         cmocka_unit_test(what_it_forks_waits_for_its_own_children),
+        cmocka_unit_test(what_was_forked_ahead_is_the_next),
+        cmocka_unit_test(one_ahead_that_is_killed_is_not_missed),
+        cmocka_unit_test(one_ahead_that_nobody_needs_ends),
         cmocka_unit_test(forks_many_at_once_and_keeps_no_zombies),
         WHILE_STOPPED(more_than_its_socket_holds_waits_for_it_and_blocks_nobody),
         WHILE_STOPPED(what_waits_for_one_that_is_killed_is_dropped),
