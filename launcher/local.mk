@@ -180,6 +180,7 @@ liblauncher_a_SOURCES = \
     launcher/task/task_start.c launcher/task/task_start.h \
     launcher/task/task_start_private.h \
     launcher/agent/agent.c launcher/agent/agent.h \
+    launcher/agent/agent_ahead.c launcher/agent/agent_ahead.h \
     launcher/agent/agent_guard.c launcher/agent/agent_guard.h \
     launcher/agent/cpu_quota.c launcher/agent/cpu_quota.h \
     launcher/agent/downlink.c launcher/agent/downlink.h \

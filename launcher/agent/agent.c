@@ -42,7 +42,8 @@ struct agent {
     ev_timer programs_due; /* once the instance is over */
     char *host;            /* NULL before the welcome */
     struct topo *topo;
-    struct hwloc_topology *machine; /* until the program has it */
+    struct hwloc_topology *machine; /* until the program has it, */
+    struct pmix_host *pmix;         /* this as well; or NULL */
     struct bootstrap boot;
     pid_t manager;        /* 0: it is on another machine */
     bool called;          /* it was told to connect to its parent */
@@ -125,8 +126,9 @@ static void open_port(struct agent *agent)
     struct error err = ERROR_INIT;
     if (!agent->boot.batch)
         return;
-    const struct instance_port_config config = {agent->boot.batch, agent->topo, agent->machine,
-                                                agent->config->scratch, agent->config->run_another};
+    const struct instance_port_config config = {
+        agent->boot.batch,         agent->host, agent->topo, agent->machine, agent->config->scratch,
+        agent->config->run_another};
     agent->port = instance_port_new(agent->loop, agent->uplink, &config, &err);
     if (agent->port)
         downlink_add_pid(agent->downlink, instance_port_pid(agent->port));
@@ -148,8 +150,10 @@ static void agent_open_program(struct agent *agent)
                                                 .instance = agent->config->instance,
                                                 .is_instance = agent->boot.batch != NULL,
                                                 .manager = agent->manager,
-                                                .verbose = agent->boot.verbose};
+                                                .verbose = agent->boot.verbose,
+                                                .pmix = agent->pmix};
     agent->machine = NULL;
+    agent->pmix = NULL;
     agent->program = local_program_new(&config);
     if (agent->boot.pmix)
         local_program_expect_pmix(agent->program);
@@ -323,6 +327,7 @@ static void agent_open(struct agent *agent, const struct agent_config *config)
     agent->manager = config->guard < 0 ? getppid() : 0;
     agent->topo = config->topo;
     agent->machine = config->machine;
+    agent->pmix = config->pmix;
     agent->uplink = uplink_new(agent->loop, config->in, config->out, &uplink_ops, agent);
     agent->downlink = downlink_new(agent->loop, agent->uplink, &downlink_ops, agent);
     ev_prepare_init(&agent->turn_end, agent_on_turn_end);
@@ -361,7 +366,8 @@ int agent_run(const struct agent_config *config, struct error *err)
     uplink_free(agent.uplink);
     downlink_free(agent.downlink);
     topo_free(agent.topo);
-    topo_free_machine(agent.machine);
+    if (!config->pmix) /* else openpmix has it until the process ends */
+        topo_free_machine(agent.machine);
     bootstrap_clear(&agent.boot);
     free(agent.host);
     owned_directory_sweep_wait(SWEEP_PATIENCE);

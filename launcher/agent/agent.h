@@ -19,7 +19,12 @@
     5.5 /* s at the end that PMIx tools may keep an agent waiting; then it goes */
 
 struct agent_config {
-    int in, out;                    /* the link to the parent; may be equal */
+    int in, out; /* the link to the parent; may be equal */
+    /* This process is forked ahead of its program: `in` is a socket over which the link comes
+     * (descriptor_message.h), or its end, where nobody needs the process. The host's name in the
+     * program's R. NULL: the link is there. */
+    const char *ahead_on;
+    struct pmix_host *pmix;         /* begun ahead; taken. Or NULL */
     struct topo *topo;              /* this machine's, where it is known already; NULL: find out */
     struct hwloc_topology *machine; /* beside it, or NULL; taken over, as it is */
     int guard; /* reads an end of file when the guard dies; -1: the parent is the manager */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launcher/agent/agent_ahead.h"
 #include "launcher/agent/local_hooks.h"
 #include "launcher/process/descendants.h"
 #include "launcher/process/exec.h"
@@ -119,5 +120,7 @@ int agent_guard_run(struct agent_config *config, struct error *err)
     config->run_another = agent_guard_run;
     exec_reserve();
     topo_prepare();
+    if (config->ahead_on && !agent_ahead_wait(config))
+        return 0;
     return agent_run(config, err);
 }

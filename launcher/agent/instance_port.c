@@ -58,6 +58,8 @@ static bool is_ours(int fd)
     return ours;
 }
 
+#define AHEAD_KEPT 10000 /* ms that an agent waits for a program */
+
 static int listen_at(int fd, const struct sockaddr_un *address, socklen_t len)
 {
     return bind(fd, (const struct sockaddr *)address, len) < 0 ? -1 : listen(fd, BACKLOG);
@@ -119,23 +121,34 @@ static void port_on_client(struct ev_loop *loop, ev_io *io, int events)
 /* ---- agents of programs ---- */
 
 /* In a process that the nursery forked. */
-static int run_agent(void *arg, const int *fds, size_t nfds)
+static int run_agent(const struct instance_port_config *port, int link, const char *ahead_on)
 {
     struct error err = ERROR_INIT;
-    const struct instance_port_config *port = arg;
-    struct agent_config config = {.in = fds[0],
-                                  .out = fds[0],
+    struct agent_config config = {.in = link,
+                                  .out = link,
+                                  .ahead_on = ahead_on,
                                   .topo = port->topo ? topo_ref(port->topo) : NULL,
                                   .machine = port->machine,
                                   .cgroup = cgroup_new(),
                                   .scratch = scratch_directory_new(port->scratch),
                                   .instance = port->scratch};
-    (void)nfds;
     prctl(PR_SET_NAME, "tpagent");
     job_signals_survive();
     int status = port->run(&config, &err);
     error_clear(&err); /* the link's end says it */
     return status;
+}
+
+static int run_agent_now(void *arg, const int *fds, size_t nfds)
+{
+    (void)nfds;
+    return run_agent(arg, fds[0], NULL);
+}
+
+static int run_agent_ahead(void *arg, int request)
+{
+    const struct instance_port_config *port = arg;
+    return run_agent(port, request, port->host);
 }
 
 static void prepare_agents(void *arg)
@@ -152,7 +165,11 @@ static bool warm_agents(void *arg)
     return pmix_server_warm_for_forks();
 }
 
-static const struct nursery_ops port_nursery_ops = {run_agent, prepare_agents, warm_agents};
+static const struct nursery_ops port_nursery_ops = {.child = run_agent_now,
+                                                    .prepare = prepare_agents,
+                                                    .warm = warm_agents,
+                                                    .child_ahead = run_agent_ahead,
+                                                    .ahead_kept = AHEAD_KEPT};
 
 /* The program's manager takes this for what comes before an agent's greeting. */
 static void port_refuse(struct instance_port *port, const struct frame *frame, const char *why)
@@ -170,7 +187,10 @@ static void open_agent(struct instance_port *port, const struct frame *frame)
         error_clear(&err);
         return;
     }
-    int rc = nursery_start(port->nursery, &pair[1], 1, &err);
+    /* A PMIx server takes longer to begin than all else. */
+    int rc = frame->flags & FRAME_CHANNEL_PMIX
+                 ? nursery_start_ahead(port->nursery, &pair[1], 1, &err)
+                 : nursery_start(port->nursery, &pair[1], 1, &err);
     close(pair[1]);
     if (rc < 0) {
         port_refuse(port, frame, error_text(&err));

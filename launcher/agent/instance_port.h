@@ -24,6 +24,7 @@ struct instance_port;
 struct instance_port_config {
     const char
         *name; /* as BATCH_VARIABLE has it; "": nobody comes in here, for agents are only kept */
+    const char *host;
     struct topo *topo;
     struct hwloc_topology *machine; /* beside it, or NULL */
     struct scratch *scratch;

@@ -644,6 +644,7 @@ struct local_program *local_program_new(const struct local_program_config *confi
                                                 .scratch = config->scratch,
                                                 .topology_file = services->topology_file,
                                                 .machine = config->machine,
+                                                .ahead = config->pmix,
                                                 .quiet = !config->verbose,
                                                 .job_ops = &pmix_job_server_ops,
                                                 .input_lags = stdin_lags,

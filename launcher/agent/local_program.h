@@ -31,6 +31,7 @@ struct local_program_config { /* all borrowed, but for the machine */
     bool is_instance;
     pid_t manager; /* that is on this machine; 0: elsewhere */
     bool verbose;
+    struct pmix_host *pmix; /* that was begun ahead on this machine; taken. Or NULL */
 };
 
 struct local_program *local_program_new(const struct local_program_config *config);

@@ -130,7 +130,8 @@ static void pmix_host_begin(struct agent_pmix_host *host, const char *directory)
                                                       .topology = config->machine,
                                                       .quiet = config->quiet};
     topology_file_wait(config->topology_file);
-    host->start = pmix_server_begin(&host->server_config, &host->ops, host);
+    if (!config->ahead)
+        host->start = pmix_server_begin(&host->server_config, &host->ops, host);
 }
 
 static void pmix_host_forget(struct agent_pmix_host *host)
@@ -160,8 +161,11 @@ int pmix_host_open(struct agent_pmix_host *host, const struct launch *launch, st
     topology_file_begin_early(host->config.topology_file, launch);
     if (host->server)
         return 0;
-    host->server = pmix_server_finish(host->start, err);
+    host->server = host->config.ahead ?: pmix_server_finish(host->start, err);
     host->start = NULL;
+    if (host->config.ahead)
+        pmix_server_give(host->server, host->server_config.node, &host->ops, host);
+    host->config.ahead = NULL;
     if (host->server)
         return 0;
     pmix_host_forget(host);
@@ -263,12 +267,12 @@ void pmix_host_free(struct agent_pmix_host *host)
     if (!host)
         return;
     pmix_host_free_tools(host);
-    if (host->begun) {
-        pmix_server_free(host->server, PMIX_PATIENCE);
-        if (host->server)
-            host->config.machine = NULL; /* openpmix has it until the process ends */
+    struct pmix_host *server = host->server ?: host->config.ahead;
+    pmix_server_free(server, PMIX_PATIENCE);
+    if (server)
+        host->config.machine = NULL; /* openpmix has it until the process ends */
+    if (host->begun)
         pmix_host_forget(host);
-    }
     topo_free_machine(host->config.machine);
     scratch_directory_remove(host->config.scratch);
     free(host);

@@ -28,7 +28,9 @@ struct agent_pmix_host_config { /* all borrowed, but for the machine */
     struct scratch *scratch;
     struct topology_file *topology_file;
     struct hwloc_topology *machine; /* taken; NULL: it is discovered */
-    bool quiet;                     /* what openpmix says about itself on stderr goes nowhere */
+    struct pmix_host
+        *ahead; /* begun with this machine and scratch; taken. NULL: it is begun here */
+    bool quiet; /* what openpmix says about itself on stderr goes nowhere */
     const struct pmix_server_ops *job_ops; /* those with a job: the others are not used */
     bool (*input_lags)(void *owner);
     void *owner;

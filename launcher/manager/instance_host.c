@@ -65,8 +65,10 @@ static void lend_agent(struct instance_host *host, const struct agent_wish *wish
                                : "no agent is kept there: it did not start, or was lost; end those "
                                  "that are kept (\"tpctl list\", \"tpctl terminate\") to start it");
     } else {
-        struct frame open = {
-            .type = FRAME_CHANNEL, .flags = FRAME_CHANNEL_OPEN, .node = node, .rank = host->next};
+        struct frame open = {.type = FRAME_CHANNEL,
+                             .flags = FRAME_CHANNEL_OPEN | (wish->pmix ? FRAME_CHANNEL_PMIX : 0),
+                             .node = node,
+                             .rank = host->next};
         host->ops->send(host->owner, &open);
         channels_add(host->channels, node, host->next, wish->link);
         host->next += 2;

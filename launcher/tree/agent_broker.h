@@ -8,15 +8,18 @@
 #ifndef LAUNCHER_TREE_AGENT_BROKER_H
 #define LAUNCHER_TREE_AGENT_BROKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
 
 #define AGENT_BROKER_HOST_MAX 1024 /* bytes of a host's name */
 
-/* An agent on this host, with this link; a line on `words` says why there is none. Both stay the
+/* An agent on this host, with this link, which is likely to begin a PMIx server, and forks no other
+ * agents (`pmix`); a line on `words` says why there is none. Both stay the
  * caller's. */
-int agent_broker_ask(int broker, const char *host, int link, int words, struct error *err);
+int agent_broker_ask(int broker, const char *host, bool pmix, int link, int words,
+                     struct error *err);
 
 /* To who keeps agents: they are to be kept so many seconds after the last of those who asked so is
  * gone. */
@@ -24,6 +27,7 @@ int agent_broker_keep(int broker, double seconds, struct error *err);
 
 struct agent_wish {
     char host[AGENT_BROKER_HOST_MAX + 1];
+    bool pmix;
     int link, words; /* the taker's; -1: no agent is wished, but that they are kept */
     double keep;     /* for so long */
 };

@@ -332,6 +332,7 @@ static void child_start_here(struct child *child, int pair[2])
 /* By an agent of the instance that this program runs in, or by one that is kept. */
 static void child_start_lent(struct child *child, int end)
 {
+    const struct bootstrap *boot = child->owner->boot;
     struct error err = ERROR_INIT;
     int words[2];
     child->lent = true;
@@ -339,7 +340,8 @@ static void child_start_lent(struct child *child, int end)
         buf_printf(&child->words, "cannot make a pipe: %s", strerror(errno));
         return;
     }
-    if (agent_broker_ask(child->owner->boot->broker, child->host, end, words[1], &err) < 0)
+    if (agent_broker_ask(boot->broker, child->host, boot->pmix && !boot->batch, end, words[1],
+                         &err) < 0)
         buf_add_text(&child->words, error_text(&err));
     error_clear(&err);
     close(words[1]);

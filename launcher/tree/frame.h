@@ -96,7 +96,8 @@ enum frame_type {
     FRAME_END,    /* bulk; JSON: status, messages. Back from the front end: what is saved of it */
     /* between an instance's manager and its agents, both ways */
     FRAME_CHANNEL, /* rank: number of the channel of `node`; bytes of it. flags: FRAME_CHANNEL_OPEN:
-                      it is new, bytes: for what; FRAME_CHANNEL_END: that was the last of them */
+                      it is new, bytes: for what; FRAME_CHANNEL_END: that was the last of them;
+                      FRAME_CHANNEL_PMIX: of a new one, see agent_broker_ask() */
     FRAME_CHANNEL_CREDIT, /* rank: number of the channel; u64 bytes that may be sent again. flags:
                              FRAME_CHANNEL_CLOSED: none are taken any more */
     /* to an instance's manager, the first on a channel */
@@ -133,7 +134,8 @@ enum {
     FRAME_CHANNEL_CLOSED = 128,
     FRAME_STDIN_STAYS = 256,
     FRAME_RESULT_END = 512,
-    FRAME_HOOK_EPILOG = 1024
+    FRAME_HOOK_EPILOG = 1024,
+    FRAME_CHANNEL_PMIX = 2048
 };
 enum {
     FRAME_SIGNAL_END = 1,

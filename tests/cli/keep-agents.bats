@@ -211,12 +211,13 @@ named() { # NAME: processes of this test with this name, oldest first
 }
 
 @test "a run that is killed leaves nothing, and they are kept" {
-    local victim
+    local victim pid
     run_kept -0 60s true
     for victim in tprun tprun-manager tpagent; do
         start "$TPRUN" --bootstrap './start {agent}' --keep-agents 60s sh -c 'echo ready; exec sleep 1000'
         wait_for 10 lines_are out 1
-        kill -9 "$(named $victim | tail -n 1)"
+        if [ $victim = tpagent ]; then pid=$(ps -o ppid= -p "$(named sleep)"); else pid=$(named $victim | tail -n 1); fi
+        kill -9 "${pid// /}"
         finish
         [ "$status" != 0 ]
         wait_for 10 kept_is 'not in use, kept until '
@@ -281,4 +282,45 @@ for bytes in (b"", b"inf", b"x" * 2000, b"\0" * 40, b"-1", b"1e300"):
     equal "$output" well
     equal "$(starts)" 1
     end_kept
+}
+
+# ---- agents ahead of programs that speak PMIx ----
+
+speak_pmix() { # twice: the first time openpmix is read
+    for _ in 1 2; do
+        run_kept -0 60s --pmi pmix -n 2 "$PROGRAMS/pmix-get" pmix.jobid
+        equal "${#lines[@]}-${lines[0]}" "2-${lines[1]}"
+    done
+    wait_for 10 waits_ahead
+}
+# Behind the processes of the agent that is kept there are two more, and the server listens.
+waits_ahead() {
+    ahead=$(named tpagent | sed -n 4p)
+    [ -n "$ahead" ] && ss -Htlnp | grep -q "pid=$ahead,"
+}
+
+@test "after programs with PMIx an agent waits for the next of these, and ends with the others" {
+    speak_pmix
+    local waiting=$ahead
+    run_kept -0 60s --pmi none sh -c 'echo $PPID'
+    [ "$output" != "$waiting" ]
+    run_kept -0 60s --pmi pmix -n 2 sh -c 'echo $PPID; exec "$0" pmix.jobid' "$PROGRAMS/pmix-get"
+    equal "$(grep -c "^$waiting$" <<<"$output")-$(grep -c '^tprun\.' <<<"$output")-$stderr" "2-2-"
+    wait_for 10 waits_ahead
+    [ "$ahead" != "$waiting" ]
+    end_kept
+    nothing_left 5
+}
+
+@test "an agent that waits is not missed when it is killed, or its guard" {
+    local victim
+    for victim in 3 4; do
+        speak_pmix
+        kill -9 "$(named tpagent | sed -n "${victim}p")"
+        run_kept -0 60s --pmi pmix -n 2 "$PROGRAMS/pmix-get" pmix.jobid
+        equal "${#lines[@]}-${lines[0]}-$stderr" "2-${lines[1]}-"
+    done
+    equal "$(starts)" 1
+    end_kept
+    nothing_left 5
 }
