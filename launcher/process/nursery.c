@@ -62,7 +62,7 @@ static bool keep_descriptors(int *fds, size_t nfds)
     return true;
 }
 
-/* The end of its socket; -1: there is none. */
+/* Returns the socket that its descriptors are sent over; -1: it could not be forked. */
 static int fork_ahead(const struct nursery_ops *ops, void *arg)
 {
     int pair[2];

@@ -15,8 +15,8 @@
 
 #define AGENT_BROKER_HOST_MAX 1024 /* bytes of a host's name */
 
-/* An agent on this host, with this link, which is likely to begin a PMIx server, and forks no other
- * agents (`pmix`); a line on `words` says why there is none. Both stay the
+/* An agent on this host, with this link. `pmix`: its program is likely to need a PMIx server, and is
+ * no instance. A line on `words` says why there is none. Both stay the
  * caller's. */
 int agent_broker_ask(int broker, const char *host, bool pmix, int link, int words,
                      struct error *err);

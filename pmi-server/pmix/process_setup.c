@@ -20,8 +20,8 @@
 /* openpmix's stores in shared memory leave locks behind a server that fails (ds12, ds21), and where
  * the disk is full the server dies of SIGBUS: shmem3 of 7.0.0 rc1 makes its files without room
  * (told that there is none, it goes on, and MPI_Init aborts), and a task that is connected to
- * another job does not find on which host a task of that is (PMIX_HOSTNAME). Output that nobody wants is kept for
- * a tool to come, a million messages unless it is told otherwise (0 is no limit). Events are kept
+ * another job cannot find the host of a task there (PMIX_HOSTNAME). Output that nobody wants is
+ * kept for a tool to come, a million messages unless it is told otherwise (0 is no limit). Events are kept
  * for handlers to come, 512 of any size, and that before the host is asked, if it is at all (not of
  * PMIX_RANGE_LOCAL): so their number alone can be bounded, and not to 0 (4.2.2 to ?). From 6.1 on a
  * message of more than 32 MiB ends the connection of the task that sends it, and a commit has all

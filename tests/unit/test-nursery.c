@@ -175,7 +175,7 @@ static size_t children_of(pid_t parent, char state)
     return find_children(parent, state, &child);
 }
 
-/* After a first request, of which nothing is left: the process that was forked ahead of the next. */
+/* After a request, whose process has ended: the one that was forked ahead of the next request. */
 static pid_t await_ahead(struct nursery *nursery)
 {
     pid_t first, ahead = 0;
