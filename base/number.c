@@ -6,15 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SAFE_DIGITS 19 /* any so many fit */
+
 size_t number_read(const char *text, const char *end, uint64_t max, uint64_t *value)
 {
     const char *at = text;
     uint64_t number = 0;
     bool above = false;
-    for (; (!end || at < end) && *at >= '0' && *at <= '9'; at++)
-        above = above || __builtin_mul_overflow(number, 10, &number) ||
-                __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number) || number > max;
-    *value = above ? max + 1 : number;
+    for (; (!end || at < end) && *at >= '0' && *at <= '9'; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (at - text < SAFE_DIGITS)
+            number = number * 10 + digit;
+        else
+            above = above || __builtin_mul_overflow(number, 10, &number) ||
+                    __builtin_add_overflow(number, digit, &number);
+    }
+    *value = above || number > max ? max + 1 : number;
     return (size_t)(at - text);
 }
 

@@ -109,10 +109,12 @@ static struct claims *ledger_load(struct instance *instance, const char *name, u
         len -= LEDGER_SEAL;
         *generation = ledger_read_seal(text + len, &sum);
     }
-    bool whole = *generation && ledger_sum(text, len, *generation) == sum;
-    struct claims *claims = whole ? claims_decode(text, len, NULL) : NULL;
-    free(text);
-    return claims;
+    if (!*generation || ledger_sum(text, len, *generation) != sum) {
+        free(text);
+        return NULL;
+    }
+    text[len] = '\0';
+    return claims_decode(text, len, NULL);
 }
 
 /* ---- made anew ---- */

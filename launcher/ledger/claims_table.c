@@ -29,7 +29,6 @@ void claims_free(struct claims *claims)
     if (claims) {
         free(claims->rows);
         free(claims->text);
-        free(claims->lines);
     }
     free(claims);
 }
@@ -57,12 +56,15 @@ static char *claims_read_text(char **at, char end)
     return text;
 }
 
+static bool claims_is_state(char letter)
+{
+    return letter == CLAIMS_NOTHING || letter == CLAIMS_HOLDS || letter == CLAIMS_WAITS;
+}
+
 /* The line ends in a NUL where its newline was. */
 static bool claims_read_row(char *line, struct claims_row *row)
 {
-    if (!claims_read_number(&line, ' ', &row->number))
-        return false;
-    if (!*line || !strchr("nhw", *line) || line[1] != ' ')
+    if (!claims_read_number(&line, ' ', &row->number) || !claims_is_state(*line) || line[1] != ' ')
         return false;
     row->state = (enum claims_state) * line;
     line += 2;
@@ -71,7 +73,7 @@ static bool claims_read_row(char *line, struct claims_row *row)
         return false;
     row->within = claims_read_text(&line, '\t');
     row->name = line;
-    line += strcspn(line, "\t");
+    line = strchrnul(line, '\t');
     row->sets = *line ? line + 1 : line;
     *line = '\0';
     return row->within && *row->within && !*row->sets == (row->state == CLAIMS_NOTHING);
@@ -99,7 +101,7 @@ static int claims_read(struct claims *claims, size_t len, struct error *err)
         claims->next == UINT64_MAX)
         return error_set(err, "line 1 has no program number");
     for (size_t line = 2; strcmp(at, CLAIMS_TAIL) != 0; line++) {
-        size_t begin = (size_t)(at - claims->text);
+        uint32_t begin = (uint32_t)(at - claims->text);
         char *text = claims_read_text(&at, '\n');
         if (!text)
             return error_set(err, "it ends in line %zu, before its \"end\"", line);
@@ -107,19 +109,16 @@ static int claims_read(struct claims *claims, size_t len, struct error *err)
         if (!claims_read_row(text, row) || row->number <= last || row->number >= claims->next)
             return error_set(err, "line %zu is no row of a program", line);
         row->line = begin;
-        row->len = (size_t)(at - claims->text) - begin;
+        row->len = (uint32_t)(at - claims->text) - begin;
         last = row->number;
     }
     return 0;
 }
 
-struct claims *claims_decode(const char *text, size_t len, struct error *err)
+struct claims *claims_decode(char *text, size_t len, struct error *err)
 {
     struct claims *claims = claims_new();
-    claims->text = mem_alloc(len + 1);
-    claims->lines = mem_alloc(len + 1);
-    memcpy(claims->text, text, len);
-    memcpy(claims->lines, text, len);
+    claims->text = text;
     if (claims_read(claims, len, err) == 0)
         return claims;
     claims_free(claims);
@@ -128,25 +127,43 @@ struct claims *claims_decode(const char *text, size_t len, struct error *err)
 
 /* ---- writing ---- */
 
+/* The line that it was read from, put together where its fields were cut apart. */
+static void claims_add_line(struct buf *text, const struct claims *claims,
+                            const struct claims_row *row)
+{
+    const char *line = claims->text + row->line;
+    char *copy = buf_reserve(text, row->len);
+    memcpy(copy, line, row->len);
+    copy[row->name - line - 1] = '\t';
+    if (!copy[row->sets - line - 1]) /* else the line ends with the name */
+        copy[row->sets - line - 1] = '\t';
+    copy[row->len - 1] = '\n';
+    buf_added(text, row->len);
+}
+
+static void claims_add_row(struct buf *text, const struct claims_row *row)
+{
+    buf_printf(text, "%llu %c %llu %llu ", (unsigned long long)row->number, row->state,
+               (unsigned long long)row->since, (unsigned long long)row->until);
+    buf_add_text(text, row->within);
+    buf_add_char(text, '\t');
+    buf_add_text(text, row->name);
+    if (*row->sets)
+        buf_add_char(text, '\t');
+    buf_add_text(text, row->sets);
+    buf_add_char(text, '\n');
+}
+
 char *claims_encode(const struct claims *claims, size_t *len)
 {
     struct buf text = BUF_INIT;
     buf_printf(&text, CLAIMS_HEAD "%llu\n", (unsigned long long)claims->next);
     for (size_t i = 0; i < claims->count; i++) {
         const struct claims_row *row = &claims->rows[i];
-        if (row->len) {
-            buf_add(&text, claims->lines + row->line, row->len);
-            continue;
-        }
-        buf_printf(&text, "%llu %c %llu %llu ", (unsigned long long)row->number, row->state,
-                   (unsigned long long)row->since, (unsigned long long)row->until);
-        buf_add_text(&text, row->within);
-        buf_add_char(&text, '\t');
-        buf_add_text(&text, row->name);
-        if (*row->sets)
-            buf_add_char(&text, '\t');
-        buf_add_text(&text, row->sets);
-        buf_add_char(&text, '\n');
+        if (row->len)
+            claims_add_line(&text, claims, row);
+        else
+            claims_add_row(&text, row);
     }
     buf_add_text(&text, CLAIMS_TAIL);
     *len = text.len;

@@ -35,27 +35,27 @@ enum claims_state { CLAIMS_NOTHING = 'n', CLAIMS_HOLDS = 'h', CLAIMS_WAITS = 'w'
 
 struct claims_row { /* texts are borrowed from the claims */
     uint64_t number;
-    enum claims_state state;
     uint64_t since;
     uint64_t until;     /* its end, or its earliest start */
     const char *within; /* "-": none */
     const char *name;
     const char *sets; /* "": none */
     char *own;        /* bytes of the texts above where they are not part of what was read */
-    size_t line, len; /* where it stood in what was read; len 0: it is new */
+    enum claims_state state;
+    uint32_t line, len; /* where it stood in what was read; len 0: it is new */
 };
 
 struct claims {
     uint64_t next; /* program number */
     struct claims_row *rows;
     size_t count;
-    char *text;  /* what was read, its fields cut apart */
-    char *lines; /* the same, as it was */
+    char *text; /* what was read, its fields cut apart */
 };
 
 struct claims *claims_new(void);
-/* NULL with a sentence. Sets are not looked into. */
-struct claims *claims_decode(const char *text, size_t len, struct error *err);
+/* Takes the text, which has a NUL at `len` and came from malloc, also where it fails: NULL with a
+ * sentence. Sets are not looked into. */
+struct claims *claims_decode(char *text, size_t len, struct error *err);
 char *claims_encode(const struct claims *claims, size_t *len); /* caller frees */
 void claims_free(struct claims *claims);                       /* NULL is fine */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "launcher/ledger/claims_table.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -28,7 +29,8 @@ static void fuzz_rows(const struct claims *claims)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error err = ERROR_INIT;
-    struct claims *claims = claims_decode((const char *)data, size, &err), *again;
+    struct claims *claims = claims_decode(mem_copy_text_n((const char *)data, size), size, &err),
+                  *again;
     if (!claims && !err.text)
         abort();
     error_clear(&err);
@@ -36,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     size_t len, len_again;
     char *text = claims_encode(claims, &len);
-    again = claims_decode(text, len, NULL);
+    again = claims_decode(mem_copy_text_n(text, len), len, NULL);
     char *text_again = again ? claims_encode(again, &len_again) : NULL;
     if (!again || len != len_again || memcmp(text, text_again, len) != 0)
         abort();

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "launcher/ledger/claims_table.h"
 #include "tests/unit/unit.h"
 
@@ -10,7 +11,7 @@
 static struct claims *decode(const char *text)
 {
     struct error err = ERROR_INIT;
-    struct claims *claims = claims_decode(text, strlen(text), &err);
+    struct claims *claims = claims_decode(mem_copy_text(text), strlen(text), &err);
     if (!claims)
         fail_msg("%s: %s", text, error_text(&err));
     return claims;
@@ -30,6 +31,8 @@ static void test_what_was_read_is_written_the_same(void **state)
     static const char *const texts[] = {
         HEAD "1\nend\n",
         HEAD "8\n7 n 0 0 -\t\nend\n",
+        HEAD "8\n7 n 0 0 -\t\t\nend\n",
+        HEAD "8\n7 n 0 0 -\tx\t\nend\n",
         HEAD "8\n7 h 1795255380 1795258980 -\t./app\tn0 0-3 -\nend\n",
         HEAD "19\n17 h 5 9 -\ta b\tnode[0-1] 0-3 -\tnode2 0 0-1\n18 w 6 1 3,7\tother\tn 0 -\nend\n",
         HEAD "18446744073709551614\n18446744073709551613 n 1 0 -\tx\nend\n",
@@ -78,12 +81,14 @@ static void test_what_is_not_whole_or_not_right_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = ERROR_INIT;
-        struct claims *claims = claims_decode(cases[i].text, strlen(cases[i].text), &err);
+        size_t len = strlen(cases[i].text);
+        struct claims *claims = claims_decode(mem_copy_text(cases[i].text), len, &err);
         if (claims || !strstr(error_text(&err), cases[i].says))
             fail_msg("%s: %s", cases[i].text, claims ? "is taken" : error_text(&err));
         error_clear(&err);
     }
-    assert_null(claims_decode(HEAD "1\nend\n\0", strlen(HEAD) + 7, NULL));
+    static const char zero[] = HEAD "1\nend\n\0";
+    assert_null(claims_decode(mem_copy_text_n(zero, sizeof(zero) - 1), sizeof(zero) - 1, NULL));
 }
 
 static void test_sets_that_are_wrong_are_refused_where_they_are_looked_at(void **state)
