@@ -14,6 +14,7 @@
 
 #define DIRECTIVE "#TPRUN:"
 #define HEAD_MAX (1u << 20) /* bytes of a script that are looked at */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 bool batch_script_is_name(const char *program)
 {
@@ -155,6 +156,11 @@ static int script_read(const char *path, struct string_list *words, struct optio
 {
     struct buf text = BUF_INIT;
     int rc = script_text(path, &text, err);
+    if (rc == 0 && strncmp(buf_text(&text), BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+        rc = error_set(err,
+                       "%s begins with a byte order mark, so its first line is no \"#!\" line: "
+                       "save it as UTF-8 without the mark",
+                       path);
     if (rc == 0 && access(path, X_OK) < 0)
         rc = add_interpreter(words, path, buf_text(&text), err);
     if (rc == 0) {

@@ -54,6 +54,13 @@ run_tpbatch() { # -STATUS ARGUMENTS...: with stderr apart
     [[ "$stderr" == *"./empty"* ]]
     run_tpbatch -2 ./plain
     has_line "$stderr" 'tprun: ./plain cannot be executed, and its first line names no interpreter ("#!/bin/sh"): write one, or "chmod +x" it'
+    printf '\357\273\277#!/bin/sh\n#TPRUN: -n 1\ntouch ran\n' >marked
+    for mode in -x +x; do
+        chmod "$mode" marked
+        run_tpbatch -2 ./marked
+        has_line "$stderr" 'tprun: ./marked begins with a byte order mark, so its first line is no "#!" line: save it as UTF-8 without the mark'
+    done
+    [ ! -e ran ]
     run_tpbatch -2 true : true
     [[ "$stderr" == *"an instance has one initial program"* ]]
     [[ "$stderr" == *"'tpbatch --help' lists the options"* ]]
