@@ -73,7 +73,11 @@ real_cores_are() { # LAUNCHER COMMAND...: reads the common lines; the command pr
     *) need_cores 16 ;;
     esac
     hydra_cores() {
-        HYDRA_TOPO_DEBUG=1 on_the_node mpiexec.hydra "$@" >said
+        local try
+        for try in 1 2 3; do # what its proxies say is lost now and then, beside other work
+            HYDRA_TOPO_DEBUG=1 on_the_node mpiexec.hydra "$@" >said
+            ! grep -q '^process [0-9]* binding:' said || break
+        done
         if grep -q '^process [0-9]* binding:' said; then
             sed -n 's/^process \([0-9]*\) binding: /\1 /p' said | sort -n | cut -d' ' -f2 | lists
         else # bound to nothing
