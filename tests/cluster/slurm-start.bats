@@ -120,7 +120,8 @@ start_program() {
     finish
     cat err
     [ "$status" = 1 ]
-    has_line "$(cat err)" "tprun: node?0-1?: not started: exec: srun, which starts the agent, *CANCELLED*"
+    # What srun says is "CANCELLED", or, where its tasks have ended before it was told, "Terminated".
+    has_line "$(cat err)" "tprun: node?0-1?: not started: exec: srun, which starts the agent, *@(CANCELLED|Terminated)*"
     has_line "$(cat err)" "tprun: 2 of 2 hosts did not start; nothing was run*"
     [ ! -e ran ]
 }
