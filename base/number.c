@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAFE_DIGITS 19 /* any so many fit */
+#define SAFE_DIGITS 19 /* any number of 19 digits fits into 64 bits */
 
 size_t number_read(const char *text, const char *end, uint64_t max, uint64_t *value)
 {

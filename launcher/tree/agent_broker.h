@@ -15,9 +15,9 @@
 
 #define AGENT_BROKER_HOST_MAX 1024 /* bytes of a host's name */
 
-/* An agent on this host, with this link. `pmix`: its program is likely to need a PMIx server, and is
- * no instance. A line on `words` says why there is none. Both stay the
- * caller's. */
+/* Ask for an agent on this host, with this link. `pmix`: its program is likely to need a PMIx
+ * server, and is no instance. Where no agent can be had a line is written to `words`, which says why.
+ * The caller keeps `link` and `words`. */
 int agent_broker_ask(int broker, const char *host, bool pmix, int link, int words,
                      struct error *err);
 
