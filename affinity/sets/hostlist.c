@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,12 +134,23 @@ static const char *hostlist_check_room(const struct hostlist *list, size_t len)
     return NULL;
 }
 
+/* At least `width` digits; how many. printf(3) would take most of a long list's time. */
+static size_t hostlist_write_digits(char *digits, uint64_t value, int width)
+{
+    size_t len = (size_t)width;
+    for (uint64_t rest = value, n = 0; rest; rest /= 10)
+        if (++n > len)
+            len = n;
+    for (size_t i = len; i > 0; i--, value /= 10)
+        digits[i - 1] = (char)('0' + value % 10);
+    return len;
+}
+
 static const char *hostlist_add_id(struct hostlist_expr *expr, uint64_t value)
 {
     char name[HOSTLIST_MAX_NAME + HOSTLIST_MAX_DIGITS + 2];
     char digits[HOSTLIST_MAX_DIGITS + 2];
-    size_t ndigits =
-        (size_t)snprintf(digits, sizeof(digits), "%0*llu", expr->width, (unsigned long long)value);
+    size_t ndigits = hostlist_write_digits(digits, value, expr->width);
     size_t len = expr->prefix_len + ndigits + expr->suffix_len;
     const char *why = hostlist_check_room(expr->list, len);
     if (why)
