@@ -73,17 +73,19 @@ static bool here_has_any(const struct addrinfo *found, const struct ifaddrs *own
     return false;
 }
 
-bool localhost_is_literal(const char *host)
+static bool named_here(const char *host, const char *own)
 {
-    char *name = localhost_name();
-    size_t label = strcspn(name, ".");
-    bool named = strcasecmp(host, "localhost") == 0 || strcasecmp(host, name) == 0 ||
-                 (strlen(host) == label && strncasecmp(host, name, label) == 0);
-    free(name);
-    if (named)
-        return true;
-    struct addrinfo *found = here_lookup(host, AI_NUMERICHOST);
+    size_t label = strcspn(own, ".");
+    return strcasecmp(host, "localhost") == 0 || strcasecmp(host, own) == 0 ||
+           (strncasecmp(host, own, label) == 0 && !host[label]);
+}
+
+/* A name is looked up nowhere: an address begins with a digit, or has a colon. */
+static bool addressed_here(const char *host)
+{
     struct ifaddrs *own = NULL;
+    bool numeric = (host[0] >= '0' && host[0] <= '9') || strchr(host, ':');
+    struct addrinfo *found = numeric ? here_lookup(host, AI_NUMERICHOST) : NULL;
     if (!found)
         return false;
     if (getifaddrs(&own) < 0)
@@ -92,6 +94,21 @@ bool localhost_is_literal(const char *host)
     freeaddrinfo(found);
     if (own)
         freeifaddrs(own);
+    return here;
+}
+
+void localhost_find_literals(const char *const *hosts, bool *here, size_t count)
+{
+    char *own = localhost_name();
+    for (size_t i = 0; i < count; i++)
+        here[i] = named_here(hosts[i], own) || addressed_here(hosts[i]);
+    free(own);
+}
+
+bool localhost_is_literal(const char *host)
+{
+    bool here;
+    localhost_find_literals(&host, &here, 1);
     return here;
 }
 

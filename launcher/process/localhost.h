@@ -15,6 +15,8 @@
 
 /* localhost, the host name or its first label, a loopback address, an address of an interface. */
 bool localhost_is_literal(const char *host);
+/* here[i] for each of these hosts. */
+void localhost_find_literals(const char *const *hosts, bool *here, size_t count);
 
 /* here[i] becomes true for each names[i] that resolves to an address of this machine. What cannot
  * be told in time stays false: such a node is reached over ssh, which works as well. */

@@ -108,22 +108,34 @@ bool node_list_is_here(const char *host)
 
 /* Names that are not known to be ours are looked up in small lists only: the hosts of a large one
  * come from a batch system, which calls this machine by its name. */
+static void find_resolved(const char *const *hosts, bool *here, size_t count)
+{
+    const char *names[LOCALHOST_MAX_LOOKUPS] = {NULL};
+    bool answer[LOCALHOST_MAX_LOOKUPS] = {false};
+    size_t asked = 0;
+    if (count > LOCALHOST_MAX_LOOKUPS)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (!here[i])
+            names[asked++] = hosts[i];
+    localhost_resolve(names, answer, asked);
+    for (size_t i = count; i > 0 && asked > 0; i--)
+        if (!here[i - 1])
+            here[i - 1] = answer[--asked];
+}
+
 void node_list_find_here(struct node_list *nodes)
 {
-    const char *names[LOCALHOST_MAX_LOOKUPS];
-    bool here[LOCALHOST_MAX_LOOKUPS] = {false};
-    size_t count = 0;
+    const char **hosts = mem_array(nodes->count, sizeof(*hosts));
+    bool *here = mem_array(nodes->count, sizeof(*here));
     for (size_t i = 0; i < nodes->count; i++)
-        nodes->list[i].here = localhost_is_literal(nodes->list[i].host);
-    if (nodes->count > LOCALHOST_MAX_LOOKUPS)
-        return;
+        hosts[i] = nodes->list[i].host;
+    localhost_find_literals(hosts, here, nodes->count);
+    find_resolved(hosts, here, nodes->count);
     for (size_t i = 0; i < nodes->count; i++)
-        if (!nodes->list[i].here)
-            names[count++] = nodes->list[i].host;
-    localhost_resolve(names, here, count);
-    for (size_t i = nodes->count; i > 0 && count > 0; i--)
-        if (!nodes->list[i - 1].here)
-            nodes->list[i - 1].here = here[--count];
+        nodes->list[i].here = here[i];
+    free(hosts);
+    free(here);
 }
 
 void node_list_drop(struct node_list *nodes, const bool *drop)
