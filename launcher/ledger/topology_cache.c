@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "affinity/sets/host_index.h"
 #include "affinity/sets/hostlist.h"
 #include "base/array.h"
 #include "base/mem.h"
@@ -25,7 +26,9 @@ struct topology_cache {
     struct instance *instance;
     struct cached_topology *topologies;
     size_t ntopologies;
-    json_t *of; /* host: index into topologies */
+    struct hostlist *hosts; /* all names; a name's first place is the one that counts */
+    struct host_index *places;
+    size_t *of; /* by place: index into topologies */
     bool changed;
 };
 
@@ -33,8 +36,8 @@ struct topology_cache {
 
 static struct cached_topology *find_cached(const struct topology_cache *cache, const char *host)
 {
-    const json_t *index = json_object_get(cache->of, host);
-    return index ? &cache->topologies[json_integer_value(index)] : NULL;
+    size_t place = host_index_find(cache->places, host);
+    return place == HOST_INDEX_NONE ? NULL : &cache->topologies[cache->of[place]];
 }
 
 /* The number of the topology with this digest, made where there is none (takes a reference). */
@@ -48,6 +51,19 @@ static size_t number_of_cached(struct topology_cache *cache, const char *digest,
     cache->topologies[cache->ntopologies] =
         (struct cached_topology){mem_copy_text(digest), topo_ref(topo)};
     return cache->ntopologies++;
+}
+
+/* From `first` on the hosts have this topology, unless they stand before that already. */
+static void add_places(struct topology_cache *cache, size_t first, size_t cached)
+{
+    size_t count = hostlist_count(cache->hosts);
+    if (!cache->places)
+        cache->places = host_index_new(count);
+    for (size_t i = first; i < count; i++) {
+        cache->of = array_grow(cache->of, i, sizeof(*cache->of));
+        cache->of[i] = cached;
+        host_index_add(cache->places, hostlist_nth(cache->hosts, i), i);
+    }
 }
 
 struct topo *topology_cache_topo(struct topology_cache *cache, const char *host)
@@ -68,8 +84,14 @@ void topology_cache_put(struct topology_cache *cache, const char *host, struct t
     const char *known = topology_cache_digest(cache, host);
     if (known && strcmp(known, digest) == 0)
         return;
-    size_t cached = number_of_cached(cache, digest, topo);
-    json_object_set_new(cache->of, host, json_integer((json_int_t)cached));
+    size_t cached = number_of_cached(cache, digest, topo), count = hostlist_count(cache->hosts);
+    size_t place = host_index_find(cache->places, host);
+    if (place == HOST_INDEX_NONE) {
+        hostlist_append(cache->hosts, host);
+        add_places(cache, count, cached);
+    } else {
+        cache->of[place] = cached;
+    }
     cache->changed = true;
 }
 
@@ -78,18 +100,16 @@ void topology_cache_put(struct topology_cache *cache, const char *host, struct t
 static void read_node(struct topology_cache *cache, const json_t *node)
 {
     const char *text = json_string_value(json_object_get(node, "hosts"));
-    struct hostlist *hosts = text ? hostlist_decode(text, NULL) : NULL;
-    struct topo *topo = hosts ? topo_from_json(json_object_get(node, "topology"), NULL) : NULL;
-    if (topo) {
-        char *digest = topo_digest(topo); /* its own, whatever the file says */
-        json_int_t cached = (json_int_t)number_of_cached(cache, digest, topo);
-        for (size_t i = 0; i < hostlist_count(hosts); i++)
-            if (!json_object_get(cache->of, hostlist_nth(hosts, i)))
-                json_object_set_new(cache->of, hostlist_nth(hosts, i), json_integer(cached));
-        free(digest);
-    }
+    struct topo *topo = text ? topo_from_json(json_object_get(node, "topology"), NULL) : NULL;
+    size_t count = hostlist_count(cache->hosts);
+    if (!topo)
+        return;
+    char *digest = topo_digest(topo); /* its own, whatever the file says */
+    size_t cached = number_of_cached(cache, digest, topo);
+    hostlist_append_text(cache->hosts, text, NULL);
+    add_places(cache, count, cached);
+    free(digest);
     topo_free(topo);
-    hostlist_free(hosts);
 }
 
 /* Add what the file has of hosts that are not known yet. */
@@ -108,12 +128,14 @@ static void topology_cache_read_file(struct topology_cache *cache)
 static json_t *to_json(const struct topology_cache *cache)
 {
     struct hostlist **hosts = mem_array(cache->ntopologies, sizeof(*hosts));
-    json_t *nodes = json_array(), *index;
-    const char *host;
+    json_t *nodes = json_array();
     for (size_t i = 0; i < cache->ntopologies; i++)
         hosts[i] = hostlist_new();
-    json_object_foreach(cache->of, host, index)
-        hostlist_append(hosts[json_integer_value(index)], host);
+    for (size_t i = 0; i < hostlist_count(cache->hosts); i++) {
+        const char *host = hostlist_nth(cache->hosts, i);
+        if (host_index_find(cache->places, host) == i)
+            hostlist_append(hosts[cache->of[i]], host);
+    }
     for (size_t i = 0; i < cache->ntopologies; i++) {
         const struct cached_topology *cached = &cache->topologies[i];
         char *text = hostlist_encode(hosts[i]);
@@ -155,7 +177,7 @@ struct topology_cache *topology_cache_open(struct instance *instance)
 {
     struct topology_cache *cache = mem_alloc(sizeof(*cache));
     cache->instance = instance;
-    cache->of = json_object();
+    cache->hosts = hostlist_new();
     topology_cache_read_file(cache);
     return cache;
 }
@@ -169,6 +191,8 @@ void topology_cache_free(struct topology_cache *cache)
         topo_free(cache->topologies[i].topo);
     }
     free(cache->topologies);
-    json_decref(cache->of);
+    host_index_free(cache->places);
+    hostlist_free(cache->hosts);
+    free(cache->of);
     free(cache);
 }
