@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "launcher/ledger/instance_directory.h"
-#include "launcher/source/enclosing_program.h"
 
 /* Where the instance cannot be reached, on another host, runs share out among them what the program
  * has of that host, and no more: of others they could not tell who uses it. */
@@ -37,7 +36,7 @@ int enclosing_resources_open(struct enclosing_resources *outer, struct instance 
         return none;
     }
     outer->name = mem_format("program %s, which this run is a task of,", program->id);
-    outer->R = rset_copy(program->R);
+    outer->program = program;
     if (program->instance) {
         *instance = program->instance;
         program->instance = NULL;
@@ -53,13 +52,12 @@ int enclosing_resources_open(struct enclosing_resources *outer, struct instance 
         if (*root && strcmp(root, own) != 0)
             outer->family = mem_format("%s:%s", own, root);
     }
-    enclosing_program_free(program);
     return *instance ? 0 : -1;
 }
 
 void enclosing_resources_clear(struct enclosing_resources *outer)
 {
-    rset_free(outer->R);
+    enclosing_program_free(outer->program);
     free(outer->name);
     free(outer->family);
     *outer = (struct enclosing_resources){0};

@@ -5,16 +5,16 @@
 #ifndef LAUNCHER_INSTANCE_ENCLOSING_RESOURCES_H
 #define LAUNCHER_INSTANCE_ENCLOSING_RESOURCES_H
 
-#include "affinity/resource/rset.h"
 #include "base/error.h"
 #include "launcher/ledger/instance_directory.h"
+#include "launcher/source/enclosing_program.h"
 
 struct enclosing_resources { /* all NULL: this run is no task of a program */
     /* Programs of the run's instance that it is a task of (idset text), borrowed from the
      * environment. NULL: they are of an instance that is not on this host. */
     const char *programs;
-    struct rset *R; /* what the innermost of them holds */
-    char *name;     /* "program 17, which this run is a task of,": for messages */
+    struct enclosing_program *program; /* the innermost of them; its instance was handed on */
+    char *name;   /* "program 17, which this run is a task of,": for messages */
     char *family; /* id of this instance and, after a colon, of the outermost; NULL: they are one */
 };
 

@@ -141,7 +141,7 @@ static bool is_in_job(const struct node_list *nodes, const struct batch_system *
 {
     if (nodes->from == source)
         return true;
-    struct node_list *job = batch_system_nodes(source, (double)time(NULL), NULL);
+    struct node_list *job = batch_system_nodes(source, NULL, (double)time(NULL), NULL);
     if (!job)
         return false;
     struct host_index *index = node_list_index(job);

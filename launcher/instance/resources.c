@@ -53,7 +53,7 @@ const char *resources_enclosing(const struct resources *resources)
 
 bool resources_is_enclosed(const struct resources *resources)
 {
-    return resources->outer.R;
+    return resources->outer.program;
 }
 
 /* From the start of its tasks on. */
@@ -331,7 +331,8 @@ static struct node_list *open_real(struct resources *resources, struct local_top
     struct enclosing_resources *outer = &resources->outer;
     if (enclosing_resources_open(outer, &resources->instance, err) < 0)
         return NULL;
-    struct node_list *nodes = node_list_from_spec(resources->spec, wall_clock(), err);
+    struct node_list *nodes =
+        node_list_from_spec(resources->spec, outer->program, wall_clock(), err);
     if (!nodes)
         return NULL;
     if (!resources->instance)
@@ -339,8 +340,9 @@ static struct node_list *open_real(struct resources *resources, struct local_top
     bool ok = resources->instance;
     if (ok)
         instance_set_patience(resources->instance, RESOURCES_PATIENCE);
-    if (ok && outer->R)
-        ok = node_list_bound(nodes, outer->R, outer->name, err) == 0;
+    bool is_whole = nodes->enclosed && nodes->R; /* what the program itself has named */
+    if (ok && outer->program && !is_whole)
+        ok = node_list_bound(nodes, outer->program->R, outer->name, err) == 0;
     ok = ok && keep_to_mask(nodes, local, err) == 0 &&
          (!resources->spec->on || keep_on(resources, nodes, err) == 0);
     if (ok)

@@ -96,10 +96,13 @@ const struct batch_system *batch_system_named(const char *name)
     return NULL;
 }
 
-struct node_list *batch_system_nodes(const struct batch_system *source, double now,
+struct node_list *batch_system_nodes(const struct batch_system *source,
+                                     const struct enclosing_program *program, double now,
                                      struct error *err)
 {
-    struct node_list *nodes = source->nodes(source, now, err);
+    bool opened = program && source->kind == BATCH_SYSTEM_ENCLOSING;
+    struct node_list *nodes =
+        opened ? enclosing_program_list(program) : source->nodes(source, now, err);
     if (!nodes)
         return NULL;
     nodes->from = source;

@@ -38,6 +38,7 @@ enum batch_system_kind { /* a set of them */
 };
 
 struct batch_system;
+struct enclosing_program;
 
 /* The first of these kinds that is there; NULL: none is. Static. */
 const struct batch_system *batch_system_find(unsigned kinds);
@@ -49,8 +50,10 @@ const char *
 batch_system_variable(const struct batch_system *source); /* "SLURM_JOB_ID"; NULL: this machine */
 
 /* The nodes as the source names them: node_list_from_source() of nodes_from_options.h puts them in
- * order for use. NULL with a sentence that names the variable and what would do. */
-struct node_list *batch_system_nodes(const struct batch_system *source, double now,
+ * order for use. NULL with a sentence that names the variable and what would do. `program`: the
+ * enclosing one, where the caller has opened it; or NULL. */
+struct node_list *batch_system_nodes(const struct batch_system *source,
+                                     const struct enclosing_program *program, double now,
                                      struct error *err);
 
 /* What the instance of a run on these resources is for, also where options name hosts inside of

@@ -82,21 +82,26 @@ void enclosing_program_free(struct enclosing_program *program)
 
 /* ---- as a source of nodes ---- */
 
-/* What the program holds, with its properties and topology; ranks are counted anew from 0. Where
- * nobody says, its task is given what this machine lets it have: the mask that it was bound with. */
-struct node_list *enclosing_program_nodes(const struct batch_system *source, double now,
-                                          struct error *err)
+/* Of this machine a task has what the mask allows that it was bound with. */
+struct node_list *enclosing_program_list(const struct enclosing_program *program)
 {
-    char *name =
-        mem_format("program %s (%s)", batch_system_get(source->variables[0]), source->variables[0]);
-    struct enclosing_program *program = enclosing_program_open(NULL);
-    (void)now;
-    (void)err;
+    char *name = mem_format("program %s (TPRUN_PROGRAM)", batch_system_get("TPRUN_PROGRAM"));
     struct node_list *nodes = program && program->R->nnodes
                                   ? node_list_from_rset(scheduling_rerank(program->R), name)
                                   : batch_system_machine(name);
-    enclosing_program_free(program);
     nodes->enclosed = true;
+    return nodes;
+}
+
+struct node_list *enclosing_program_nodes(const struct batch_system *source, double now,
+                                          struct error *err)
+{
+    struct enclosing_program *program = enclosing_program_open(NULL);
+    struct node_list *nodes = enclosing_program_list(program);
+    (void)source;
+    (void)now;
+    (void)err;
+    enclosing_program_free(program);
     return nodes;
 }
 

@@ -26,8 +26,10 @@ struct enclosing_program *enclosing_program_open(struct error *err);
 void enclosing_program_free(
     struct enclosing_program *program); /* NULL is fine; also the instance */
 
-/* Its row among the sources of nodes (batch_system.h). Never NULL: where nothing is known of the
- * program, its task has this machine. */
+/* What it holds, with its properties and topology; ranks are counted anew from 0. NULL: nothing is
+ * known of the program, and its task has this machine. */
+struct node_list *enclosing_program_list(const struct enclosing_program *program);
+/* The same as a row among the sources of nodes (batch_system.h). */
 struct node_list *enclosing_program_nodes(const struct batch_system *source, double now,
                                           struct error *err);
 char *enclosing_program_identity(const struct batch_system *source);

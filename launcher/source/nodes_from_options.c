@@ -64,7 +64,9 @@ static struct node_list *nodes_from_hostfile(const struct spec *spec, struct err
     return nodes;
 }
 
-static struct node_list *nodes_named(const struct spec *spec, double now, struct error *err)
+static struct node_list *nodes_named(const struct spec *spec,
+                                     const struct enclosing_program *program, double now,
+                                     struct error *err)
 {
     if (spec->resources)
         return node_list_read_R(spec, spec->resources, now, err);
@@ -72,7 +74,7 @@ static struct node_list *nodes_named(const struct spec *spec, double now, struct
         return nodes_from_hosts(spec->hosts, err);
     if (spec->hostfile)
         return nodes_from_hostfile(spec, err);
-    return batch_system_nodes(batch_system_find(BATCH_SYSTEM_ALL), now, err);
+    return batch_system_nodes(batch_system_find(BATCH_SYSTEM_ALL), program, now, err);
 }
 
 /* drop[i] for each node that is not to be used; NULL with a sentence. */
@@ -119,9 +121,11 @@ static struct node_list *nodes_finish(struct node_list *nodes, const struct spec
     return nodes;
 }
 
-struct node_list *node_list_from_spec(const struct spec *spec, double now, struct error *err)
+struct node_list *node_list_from_spec(const struct spec *spec,
+                                      const struct enclosing_program *program, double now,
+                                      struct error *err)
 {
-    struct node_list *nodes = nodes_finish(nodes_named(spec, now, err), spec, err);
+    struct node_list *nodes = nodes_finish(nodes_named(spec, program, now, err), spec, err);
     if (!nodes || nodes->identity)
         return nodes;
     /* An R file has an instance of its own; hosts that were named are taken for a part of what there
@@ -138,7 +142,7 @@ struct node_list *node_list_from_spec(const struct spec *spec, double now, struc
 struct node_list *node_list_from_source(unsigned kinds, double now, struct error *err)
 {
     const struct batch_system *source = batch_system_find(kinds);
-    return source ? nodes_finish(batch_system_nodes(source, now, err), NULL, err) : NULL;
+    return source ? nodes_finish(batch_system_nodes(source, NULL, now, err), NULL, err) : NULL;
 }
 
 /* --- topologies --------------------------------------------------------------------------- */

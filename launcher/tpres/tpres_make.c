@@ -370,7 +370,7 @@ struct node_list *tpres_from(const char *word, struct error *err)
         if (strcmp(systems[i].word, word) == 0)
             source = batch_system_named(systems[i].name);
     if (source && batch_system_is_there(source))
-        return batch_system_nodes(source, clock_wall_seconds(), err);
+        return batch_system_nodes(source, NULL, clock_wall_seconds(), err);
     if (source)
         error_set(err, "--from %s: this is not inside a job of %s: %s is not set", word,
                   batch_system_name(source), batch_system_variable(source));

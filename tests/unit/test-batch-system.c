@@ -237,7 +237,7 @@ static void test_notes_of_a_job_and_of_a_constraint_are_both_kept(void **state)
     set("SLURM_JOB_NODELIST=a.invalid");
     set("SLURM_HET_SIZE=2");
     set("SLURM_JOB_NODELIST_HET_GROUP_1=b.invalid");
-    struct node_list *nodes = node_list_from_spec(spec, 0, &err);
+    struct node_list *nodes = node_list_from_spec(spec, NULL, 0, &err);
     assert_non_null(nodes);
     assert_string_equal(
         nodes->note,
@@ -581,7 +581,7 @@ static void test_hosts_that_are_named_belong_to_the_job_they_are_named_in(void *
     (void)state;
     spec->hosts = mem_copy_text("x.invalid");
     set("SLURM_JOB_ID=17");
-    struct node_list *nodes = node_list_from_spec(spec, NOW, &err);
+    struct node_list *nodes = node_list_from_spec(spec, NULL, NOW, &err);
     assert_non_null(nodes);
     assert_string_equal(nodes->identity, "Slurm job 17");
     assert_string_equal(nodes->source, "--hosts");

@@ -55,7 +55,7 @@ static char *shown(const struct node_list *nodes)
 static void assert_nodes(struct spec *spec, const char *want, const char *source)
 {
     struct error err = ERROR_INIT;
-    struct node_list *nodes = node_list_from_spec(spec, NOW, &err);
+    struct node_list *nodes = node_list_from_spec(spec, NULL, NOW, &err);
     if (!nodes)
         fail_msg("%s", error_text(&err));
     char *text = shown(nodes);
@@ -69,7 +69,7 @@ static void assert_nodes(struct spec *spec, const char *want, const char *source
 static void assert_refused(struct spec *spec, enum error_kind kind, const char *begins)
 {
     struct error err = ERROR_INIT;
-    assert_null(node_list_from_spec(spec, NOW, &err));
+    assert_null(node_list_from_spec(spec, NULL, NOW, &err));
     if (strncmp(error_text(&err), begins, strlen(begins)) != 0)
         fail_msg("%s", error_text(&err));
     assert_int_equal(err.kind, kind);
@@ -176,7 +176,7 @@ static void test_R_loses_what_is_excluded(void **state)
 {
     struct error err = ERROR_INIT;
     struct spec *spec = resources(R_OF(R_THREE, ""), "a.invalid,c.invalid");
-    struct node_list *nodes = node_list_from_spec(spec, NOW, &err);
+    struct node_list *nodes = node_list_from_spec(spec, NULL, NOW, &err);
     (void)state;
     assert_non_null(nodes);
     assert_int_equal(nodes->R->nnodes, 1);
@@ -298,7 +298,7 @@ static void test_many_hosts_are_told_apart_quickly(void **state)
 {
     struct error err = ERROR_INIT;
     struct spec *spec = hosts("n[0-99999],n[0-99999]", "n[1-99999]");
-    struct node_list *nodes = node_list_from_spec(spec, NOW, &err);
+    struct node_list *nodes = node_list_from_spec(spec, NULL, NOW, &err);
     (void)state;
     assert_non_null(nodes);
     assert_int_equal(nodes->count, 1);
