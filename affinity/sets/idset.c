@@ -21,6 +21,7 @@ struct idset {
     struct idset_span *spans;
     size_t count;
     size_t capacity;
+    struct idset_span own; /* the spans of a set that has never had more than one */
 };
 
 static const struct idset idset_none;
@@ -33,17 +34,23 @@ static const struct idset *idset_of(const struct idset *set)
 
 struct idset *idset_new(void)
 {
-    return mem_alloc(sizeof(struct idset));
+    struct idset *set = mem_alloc(sizeof(*set));
+    set->spans = &set->own;
+    set->capacity = 1;
+    return set;
 }
 
 struct idset *idset_copy(const struct idset *set)
 {
     struct idset *copy = idset_new();
-    if (set && set->count) {
+    if (!set || !set->count)
+        return copy;
+    if (set->count > 1) {
         copy->spans = mem_array(set->count, sizeof(*copy->spans));
-        memcpy(copy->spans, set->spans, set->count * sizeof(*copy->spans));
-        copy->count = copy->capacity = set->count;
+        copy->capacity = set->count;
     }
+    memcpy(copy->spans, set->spans, set->count * sizeof(*copy->spans));
+    copy->count = set->count;
     return copy;
 }
 
@@ -51,7 +58,8 @@ void idset_free(struct idset *set)
 {
     if (!set)
         return;
-    free(set->spans);
+    if (set->spans != &set->own)
+        free(set->spans);
     free(set);
 }
 
@@ -74,11 +82,21 @@ static size_t idset_search(const struct idset *set, uint32_t id)
     return search_first(set->count, idset_span_before, &(struct idset_search){set->spans, id});
 }
 
+static void idset_reserve(struct idset *set, size_t count)
+{
+    if (count <= set->capacity)
+        return;
+    struct idset_span *spans = set->spans == &set->own ? NULL : set->spans;
+    set->spans = array_reserve(spans, &set->capacity, count, sizeof(*spans));
+    if (!spans)
+        set->spans[0] = set->own;
+}
+
 /* Replace the `gone` spans at index `at` by `fresh` ones, which the caller fills. */
 static void idset_splice(struct idset *set, size_t at, size_t gone, size_t fresh)
 {
     size_t count = set->count - gone + fresh;
-    set->spans = array_reserve(set->spans, &set->capacity, count, sizeof(*set->spans));
+    idset_reserve(set, count);
     size_t tail = set->count - at - gone;
     if (tail && gone != fresh)
         memmove(set->spans + at + fresh, set->spans + at + gone, tail * sizeof(*set->spans));
@@ -301,10 +319,12 @@ size_t idset_count_both(const struct idset *a, const struct idset *b)
 /* `set` becomes what `result` is, which goes. */
 static void idset_become(struct idset *set, struct idset *result)
 {
-    struct idset old = *set;
+    if (set->spans != &set->own)
+        free(set->spans);
     *set = *result;
-    *result = old;
-    idset_free(result);
+    if (result->spans == &result->own)
+        set->spans = &set->own;
+    free(result);
 }
 
 void idset_add_set(struct idset *set, const struct idset *more)
