@@ -28,8 +28,9 @@ struct node_list *node_list_new(char *source)
 
 static void node_clear(struct node *node)
 {
+    if (node->login != node->host)
+        free(node->login);
     free(node->host);
-    free(node->login);
     idset_free(node->cores);
     idset_free(node->gpus);
 }
@@ -85,8 +86,10 @@ struct node *node_list_add(struct node_list *nodes, struct host_index *index, co
     }
     nodes->list = array_grow(nodes->list, nodes->count, sizeof(nodes->list[0]));
     struct node *node = &nodes->list[nodes->count++];
-    *node = (struct node){
-        .host = host, .login = mem_copy_text(login), .target = target, .limit = limit};
+    *node = (struct node){.host = host,
+                          .login = strcmp(login, host) == 0 ? host : mem_copy_text(login),
+                          .target = target,
+                          .limit = limit};
     return node;
 }
 
