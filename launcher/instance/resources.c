@@ -127,16 +127,15 @@ void resources_begin_limit(struct resources *resources, const struct rset *claim
 
 /* ---- what others hold ---- */
 
-/* Of each host the cores of R less what others hold there. */
+/* Of each host where others hold something the cores of R less these. */
 static void resources_subtract_held(struct resources *resources)
 {
     for (uint32_t i = 0; i < host_count(resources->hosts); i++) {
         const struct node *node = host_at(resources->hosts, i)->node;
         const struct rset_node *held = resources_held_of(resources, i);
         idset_free(resources->free[i]);
-        resources->free[i] = !node->cores ? NULL
-                             : held       ? idset_subtract(node->cores, held->children->cores)
-                                          : idset_copy(node->cores);
+        resources->free[i] =
+            held && node->cores ? idset_subtract(node->cores, held->children->cores) : NULL;
     }
 }
 
@@ -248,7 +247,8 @@ bool resources_are_this_machine(const struct resources *resources)
 
 const struct idset *resources_free_of_R(const struct resources *resources, uint32_t host)
 {
-    return resources->free[host];
+    const struct idset *less = resources->free[host];
+    return less ? less : host_at(resources->hosts, host)->node->cores;
 }
 
 /* ---- opening ---- */

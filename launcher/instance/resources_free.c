@@ -156,8 +156,9 @@ struct rset *resources_R(struct resources *resources, struct error *err)
 struct idset *resources_free_cores(const struct resources *resources, uint32_t host)
 {
     const struct rset_node *held = resources_held_of(resources, host);
-    if (resources->free[host])
-        return idset_copy(resources->free[host]);
+    const struct idset *of_R = resources_free_of_R(resources, host);
+    if (of_R)
+        return idset_copy(of_R);
     struct idset *cores = resources_cores(resources, host);
     if (held) {
         struct idset *left = idset_subtract(cores, held->children->cores);

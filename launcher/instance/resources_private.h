@@ -21,7 +21,7 @@ struct resources {
     bool is_trial;                 /* the next two stand for `held` and its index */
     const struct rset *trial_held; /* NULL: nothing is */
     struct host_index *trial_index;
-    struct idset **free; /* by host: what R gives less what others hold */
+    struct idset **free; /* by host: what R gives less what others hold; NULL: nothing, or no R */
     struct rset *on;
     char *limits_source;
     bool wants_gpus;
