@@ -78,8 +78,8 @@ json_t *scheduling_trim(const json_t *scheduling, const struct rset *kept);
  * these nodes. */
 void scheduling_describe(struct rset *part, const struct rset *R);
 
-/* R as a sub-instance sees it: i-th rank becomes i, in R_lite, properties and scheduling alike;
- * nslots unset. A new rset. */
-struct rset *scheduling_rerank(const struct rset *R);
+/* R becomes what a sub-instance sees: i-th rank becomes i, in R_lite, properties and scheduling
+ * alike; nslots unset. */
+void scheduling_rerank(struct rset *R);
 
 #endif

@@ -264,15 +264,15 @@ static json_t *carve_properties(const struct rset *R)
     return NULL;
 }
 
-struct rset *scheduling_rerank(const struct rset *R)
+void scheduling_rerank(struct rset *R)
 {
-    struct rset *fresh = rset_new();
+    json_t *properties = R->properties ? carve_properties(R) : NULL;
+    json_t *scheduling = carve_scheduling(R->scheduling, R, true);
+    json_decref(R->properties);
+    json_decref(R->scheduling);
+    R->properties = properties;
+    R->scheduling = scheduling;
+    R->nslots = 0;
     for (size_t i = 0; i < R->nnodes; i++)
-        rset_append(fresh, (uint32_t)i, R->nodes[i].host, R->nodes[i].children->cores,
-                    R->nodes[i].children->gpus);
-    fresh->starttime = R->starttime;
-    fresh->expiration = R->expiration;
-    fresh->properties = R->properties ? carve_properties(R) : NULL;
-    fresh->scheduling = carve_scheduling(R->scheduling, R, true);
-    return fresh;
+        R->nodes[i].rank = (uint32_t)i;
 }

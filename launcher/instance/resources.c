@@ -340,8 +340,7 @@ static struct node_list *open_real(struct resources *resources, struct local_top
     bool ok = resources->instance;
     if (ok)
         instance_set_patience(resources->instance, RESOURCES_PATIENCE);
-    bool is_whole = nodes->enclosed && nodes->R; /* what the program itself has named */
-    if (ok && outer->program && !is_whole)
+    if (ok && outer->program && outer->program->R) /* else it has named the nodes itself */
         ok = node_list_bound(nodes, outer->program->R, outer->name, err) == 0;
     ok = ok && keep_to_mask(nodes, local, err) == 0 &&
          (!resources->spec->on || keep_on(resources, nodes, err) == 0);

@@ -97,12 +97,12 @@ const struct batch_system *batch_system_named(const char *name)
 }
 
 struct node_list *batch_system_nodes(const struct batch_system *source,
-                                     const struct enclosing_program *program, double now,
+                                     struct enclosing_program *program, double now,
                                      struct error *err)
 {
     bool opened = program && source->kind == BATCH_SYSTEM_ENCLOSING;
     struct node_list *nodes =
-        opened ? enclosing_program_list(program) : source->nodes(source, now, err);
+        opened ? enclosing_program_take_nodes(program) : source->nodes(source, now, err);
     if (!nodes)
         return NULL;
     nodes->from = source;

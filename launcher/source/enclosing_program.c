@@ -83,12 +83,17 @@ void enclosing_program_free(struct enclosing_program *program)
 /* ---- as a source of nodes ---- */
 
 /* Of this machine a task has what the mask allows that it was bound with. */
-struct node_list *enclosing_program_list(const struct enclosing_program *program)
+struct node_list *enclosing_program_take_nodes(struct enclosing_program *program)
 {
     char *name = mem_format("program %s (TPRUN_PROGRAM)", batch_system_get("TPRUN_PROGRAM"));
-    struct node_list *nodes = program && program->R->nnodes
-                                  ? node_list_from_rset(scheduling_rerank(program->R), name)
-                                  : batch_system_machine(name);
+    struct node_list *nodes;
+    if (program && program->R->nnodes) {
+        scheduling_rerank(program->R);
+        nodes = node_list_from_rset(program->R, name);
+        program->R = NULL;
+    } else {
+        nodes = batch_system_machine(name);
+    }
     nodes->enclosed = true;
     return nodes;
 }
@@ -97,7 +102,7 @@ struct node_list *enclosing_program_nodes(const struct batch_system *source, dou
                                           struct error *err)
 {
     struct enclosing_program *program = enclosing_program_open(NULL);
-    struct node_list *nodes = enclosing_program_list(program);
+    struct node_list *nodes = enclosing_program_take_nodes(program);
     (void)source;
     (void)now;
     (void)err;

@@ -17,7 +17,8 @@ struct enclosing_program { /* texts are borrowed from the environment */
     const char *path;      /* of its instance */
     const char *instance_id;
     struct instance *instance; /* NULL: it is on another host */
-    struct rset *R; /* what it holds; of this machine only where the instance is not here */
+    struct rset *R; /* what it holds; of this machine only where the instance is not here. NULL:
+                       * it was taken */
 };
 
 /* NULL without a sentence: this process is no task. NULL with one: what its program holds is not
@@ -26,9 +27,9 @@ struct enclosing_program *enclosing_program_open(struct error *err);
 void enclosing_program_free(
     struct enclosing_program *program); /* NULL is fine; also the instance */
 
-/* What it holds, with its properties and topology; ranks are counted anew from 0. NULL: nothing is
- * known of the program, and its task has this machine. */
-struct node_list *enclosing_program_list(const struct enclosing_program *program);
+/* What it holds, with its properties and topology; ranks are counted anew from 0. Its R goes into
+ * the list. NULL: nothing is known of the program, and its task has this machine. */
+struct node_list *enclosing_program_take_nodes(struct enclosing_program *program);
 /* The same as a row among the sources of nodes (batch_system.h). */
 struct node_list *enclosing_program_nodes(const struct batch_system *source, double now,
                                           struct error *err);

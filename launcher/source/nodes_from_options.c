@@ -64,9 +64,8 @@ static struct node_list *nodes_from_hostfile(const struct spec *spec, struct err
     return nodes;
 }
 
-static struct node_list *nodes_named(const struct spec *spec,
-                                     const struct enclosing_program *program, double now,
-                                     struct error *err)
+static struct node_list *nodes_named(const struct spec *spec, struct enclosing_program *program,
+                                     double now, struct error *err)
 {
     if (spec->resources)
         return node_list_read_R(spec, spec->resources, now, err);
@@ -121,9 +120,8 @@ static struct node_list *nodes_finish(struct node_list *nodes, const struct spec
     return nodes;
 }
 
-struct node_list *node_list_from_spec(const struct spec *spec,
-                                      const struct enclosing_program *program, double now,
-                                      struct error *err)
+struct node_list *node_list_from_spec(const struct spec *spec, struct enclosing_program *program,
+                                      double now, struct error *err)
 {
     struct node_list *nodes = nodes_finish(nodes_named(spec, program, now, err), spec, err);
     if (!nodes || nodes->identity)

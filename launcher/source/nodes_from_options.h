@@ -14,9 +14,8 @@ struct enclosing_program;
 
 /* NULL with a sentence; kind ERROR_USAGE where the command line is at fault. `program` as for
  * batch_system_nodes(). */
-struct node_list *node_list_from_spec(const struct spec *spec,
-                                      const struct enclosing_program *program, double now,
-                                      struct error *err);
+struct node_list *node_list_from_spec(const struct spec *spec, struct enclosing_program *program,
+                                      double now, struct error *err);
 /* The same of the first source of these kinds (enum batch_system_kind) that is there; NULL with
  * no sentence where none is. */
 struct node_list *node_list_from_source(unsigned kinds, double now, struct error *err);
