@@ -1,10 +1,10 @@
 /* Hosts that a program's first tasks may be placed on, and what they may use of each, for first_plan.c. */
 #include "launcher/plan/candidates.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 
 void candidates_clear(struct candidates *candidates)
@@ -87,41 +87,55 @@ static int granted_gpus(const struct candidates_source *source, uint32_t host, s
     return 0;
 }
 
+void candidates_add(struct candidates *candidates, const struct host *host,
+                    const struct idset *cores, const struct idset *gpus, uint32_t limit)
+{
+    uint32_t count = candidates->count++;
+    candidates->hosts = array_grow(candidates->hosts, count, sizeof(*candidates->hosts));
+    candidates->nodes = array_grow(candidates->nodes, count, sizeof(*candidates->nodes));
+    candidates->hosts[count] = host->number; /* its position for rank files as well */
+    candidates->nodes[count] = (struct layout_node){.host = host->node->host,
+                                                    .target = host->node->target,
+                                                    .topo = host->topo,
+                                                    .cores = cores,
+                                                    .gpus = gpus,
+                                                    .limit = limit};
+}
+
+/* One that has nothing free is left out. */
+static int add_wanted(const struct candidates_source *source, const struct host *host,
+                      struct candidates *candidates, struct error *err)
+{
+    uint32_t number = host->number;
+    const struct rset_node *granted = shape_allocation_of(source->shapes, number);
+    struct idset *cores = !source->shapes ? resources_free_cores(source->resources, number)
+                          : granted       ? idset_copy(granted->children->cores)
+                                          : idset_new();
+    struct idset *gpus;
+    bool full;
+    uint32_t limit = task_limit(source, number, &full);
+    if (full || idset_empty(cores)) {
+        idset_free(cores);
+        return 0;
+    }
+    int rc = source->shapes ? granted_gpus(source, number, &gpus, err)
+                            : resources_free_gpus(source->resources, number, &gpus, err);
+    if (rc == 0)
+        candidates_add(candidates, host, cores, gpus, limit);
+    else
+        idset_free(cores);
+    return rc;
+}
+
 int candidates_find(const struct candidates_source *source, struct candidates *candidates,
                     struct error *err)
 {
     const struct host_table *hosts = resources_hosts(source->resources);
-    candidates_clear(candidates);
-    candidates->nodes = mem_array(host_count(hosts), sizeof(*candidates->nodes));
-    candidates->hosts = mem_array(host_count(hosts), sizeof(*candidates->hosts));
-    for (uint32_t i = 0; i < host_count(hosts); i++) {
+    int rc = 0;
+    for (uint32_t i = 0; i < host_count(hosts) && rc == 0; i++) {
         const struct host *host = host_at(hosts, i);
-        if (!host->topo || (source->choice && !host_choice_wants(source->choice, i)))
-            continue;
-        const struct rset_node *granted = shape_allocation_of(source->shapes, i);
-        struct idset *cores = !source->shapes ? resources_free_cores(source->resources, i)
-                              : granted       ? idset_copy(granted->children->cores)
-                                              : idset_new();
-        struct idset *gpus;
-        bool full;
-        uint32_t limit = task_limit(source, i, &full);
-        if (full || idset_empty(cores)) {
-            idset_free(cores);
-            continue;
-        }
-        if ((source->shapes ? granted_gpus(source, i, &gpus, err)
-                            : resources_free_gpus(source->resources, i, &gpus, err)) < 0) {
-            idset_free(cores);
-            return -1;
-        }
-        assert(host->number == i && host_names(hosts)[i] == host->node->host);
-        candidates->hosts[candidates->count] = i; /* its position for rank files as well */
-        candidates->nodes[candidates->count++] = (struct layout_node){.host = host->node->host,
-                                                                      .target = host->node->target,
-                                                                      .topo = host->topo,
-                                                                      .cores = cores,
-                                                                      .gpus = gpus,
-                                                                      .limit = limit};
+        if (host->topo && (!source->choice || host_choice_wants(source->choice, i)))
+            rc = add_wanted(source, host, candidates, err);
     }
-    return 0;
+    return rc;
 }

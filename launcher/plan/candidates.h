@@ -25,10 +25,13 @@ struct candidates_source { /* all is borrowed */
     const struct shape_allocation *shapes; /* NULL: none */
 };
 
-/* Hosts whose topology is known, that are wanted and have something free. -1 with a sentence. What
- * was there is freed. */
+/* Hosts whose topology is known, that are wanted and have something free, into a zeroed struct. -1
+ * with a sentence. */
 int candidates_find(const struct candidates_source *source, struct candidates *candidates,
                     struct error *err);
+/* One more; the sets are taken, or borrowed from `from`. */
+void candidates_add(struct candidates *candidates, const struct host *host,
+                    const struct idset *cores, const struct idset *gpus, uint32_t limit);
 /* Only this node of an R is left, with the cores and GPUs that it has there. */
 void candidates_keep(struct candidates *candidates, const struct rset_node *node);
 void candidates_clear(struct candidates *candidates);

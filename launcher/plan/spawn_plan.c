@@ -109,14 +109,8 @@ static void add_candidate(const struct spawn_request *request, struct candidates
     uint32_t used = limit ? request->tasks[host->number] : 0;
     if (used && used >= limit)
         return;
-    candidates->hosts[candidates->count] = host->number;
-    candidates->nodes[candidates->count++] =
-        (struct layout_node){.host = node->host,
-                             .target = node->target,
-                             .topo = host->topo,
-                             .cores = what->cores,
-                             .gpus = idset_empty(what->gpus) ? NULL : what->gpus,
-                             .limit = limit - used};
+    candidates_add(candidates, host, what->cores, idset_empty(what->gpus) ? NULL : what->gpus,
+                   limit - used);
 }
 
 /* Which of the candidates each part may use, once any part says: then every part starts over, and
@@ -148,10 +142,7 @@ static void find_spawn_candidates(const struct spawn_request *request, struct rs
 {
     const struct host_table *hosts = resources_hosts(request->resources);
     struct host_index *index = rset_host_index(from);
-    *candidates =
-        (struct candidates){.nodes = mem_array(host_count(hosts), sizeof(*candidates->nodes)),
-                            .hosts = mem_array(host_count(hosts), sizeof(*candidates->hosts)),
-                            .from = from};
+    *candidates = (struct candidates){.from = from};
     for (uint32_t i = 0; i < host_count(hosts); i++) {
         const struct host *host = host_at(hosts, i);
         size_t at = host_index_find(index, host->node->host);
