@@ -49,7 +49,8 @@ size_t host_index_add(struct host_index *index, const char *host, size_t value)
 
 size_t host_index_find(const struct host_index *index, const char *host)
 {
-    uint32_t number =
-        index ? hash_table_find_text(&index->table, host, host_index_name, index) : HASH_TABLE_NONE;
+    uint32_t number = index && index->table.count
+                          ? hash_table_find_text(&index->table, host, host_index_name, index)
+                          : HASH_TABLE_NONE;
     return number == HASH_TABLE_NONE ? HOST_INDEX_NONE : index->places[number].value;
 }

@@ -105,8 +105,10 @@ static const char *const env_screen[] = {"DISPLAY", "XAUTHORITY"};
 
 static bool env_rule_matches(const char *rule, const char *name, size_t len)
 {
+    if (*rule != *name) /* most of them, and there are many rules for each variable */
+        return false;
     size_t want = strlen(rule);
-    if (want && rule[want - 1] == '*')
+    if (rule[want - 1] == '*')
         return len >= want - 1 && memcmp(rule, name, want - 1) == 0;
     return len == want && memcmp(rule, name, len) == 0;
 }
