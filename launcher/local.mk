@@ -154,6 +154,7 @@ liblauncher_a_SOURCES = \
     launcher/program/time_limit.c launcher/program/time_limit.h \
     launcher/protocol/control_answer.c launcher/protocol/control_answer.h \
     launcher/protocol/control_request.c launcher/protocol/control_request.h \
+    launcher/protocol/environment_block.c launcher/protocol/environment_block.h \
     launcher/protocol/frame_check.c launcher/protocol/frame_check.h \
     launcher/protocol/hello.c launcher/protocol/hello.h \
     launcher/protocol/hook_message.c launcher/protocol/hook_message.h \

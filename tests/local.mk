@@ -43,6 +43,7 @@ check_PROGRAMS += \
     tests/unit/test-directory \
     tests/unit/test-duration \
     tests/unit/test-edit-distance \
+    tests/unit/test-environment-block \
     tests/unit/test-event-log \
     tests/unit/test-exchange \
     tests/unit/test-exec \
@@ -208,6 +209,7 @@ tests_unit_test_descendants_LDADD = $(UNIT_LIBS)
 tests_unit_test_directory_LDADD = $(UNIT_LIBS)
 tests_unit_test_duration_LDADD = $(UNIT_LIBS)
 tests_unit_test_edit_distance_LDADD = $(UNIT_LIBS)
+tests_unit_test_environment_block_LDADD = $(UNIT_LIBS)
 tests_unit_test_event_log_LDADD = $(UNIT_LIBS)
 tests_unit_test_exchange_LDADD = $(UNIT_LIBS)
 tests_unit_test_exec_LDADD = $(UNIT_LIBS)
@@ -368,6 +370,7 @@ noinst_PROGRAMS += \
     tests/fuzz/fuzz-constraint \
     tests/fuzz/fuzz-context-record \
     tests/fuzz/fuzz-control-request \
+    tests/fuzz/fuzz-environment-block \
     tests/fuzz/fuzz-event-log \
     tests/fuzz/fuzz-frame-check \
     tests/fuzz/fuzz-frame \
@@ -407,6 +410,7 @@ tests_fuzz_fuzz_remote_command_request_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_constraint_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_context_record_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_control_request_LDFLAGS = $(FUZZER_FLAGS)
+tests_fuzz_fuzz_environment_block_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_event_log_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_frame_check_LDFLAGS = $(FUZZER_FLAGS)
 tests_fuzz_fuzz_frame_LDFLAGS = $(FUZZER_FLAGS)

@@ -8,8 +8,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/agent/group_services.h"
 #include "launcher/agent/group_tasks.h"
+#include "launcher/protocol/environment_block.h"
 #include "launcher/spec/spec.h"
 
 /* s of silence after which what a task left behind is ended; at most the kill grace */
@@ -33,9 +35,14 @@ struct local_group {
 
 static struct launch *read_launch(uint32_t node, const struct frame *frame, struct error *err)
 {
-    json_t *value = frame_json(frame, err);
+    char **environment = NULL;
+    json_t *value = environment_block_read(frame, &environment, err);
     struct launch *launch = value ? launch_from_json(value, node, err) : NULL;
     json_decref(value);
+    if (launch)
+        spec_take_environment(launch->spec, environment);
+    else
+        string_list_free(environment);
     if (!launch || launch->group == frame->group)
         return launch;
     error_set(err, "launch: of group %u, not of %u", launch->group, frame->group);

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/local_hooks.h"
 #include "launcher/cli/remote_command_serve.h"
@@ -20,6 +21,7 @@
 #include "launcher/manager/manager.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/descendants.h"
+#include "launcher/protocol/environment_block.h"
 #include "launcher/protocol/instance_request.h"
 #include "launcher/protocol/program_request.h"
 #include "launcher/protocol/remote_command_request.h"
@@ -54,15 +56,15 @@ static int send_frame(int fd, const struct frame *frame)
                                                       : -1;
 }
 
-static int send_json(int fd, enum frame_type type, json_t *value)
+static int send_program(int fd, const json_t *request, char *const *environment)
 {
-    char *text = json_dumps(value, JSON_COMPACT);
-    struct frame frame = {.type = type, .bytes = text, .len = text ? strlen(text) : 0};
-    bool fits = text && frame.len <= FRAME_MAX;
+    struct buf message = BUF_INIT;
+    environment_block_write(&message, request, environment);
+    struct frame frame = {.type = FRAME_PROGRAM, .bytes = buf_bytes(&message), .len = message.len};
+    bool fits = frame.len <= FRAME_MAX;
     int rc = fits ? send_frame(fd, &frame) : -1;
     errno = fits ? EPIPE : EMSGSIZE;
-    json_decref(value);
-    free(text);
+    buf_free(&message);
     return rc;
 }
 
@@ -100,9 +102,10 @@ int instance_program_ask(const struct spec *spec, struct error *err)
         error_prefix(err, "this run is in an instance (%s is set), which cannot be reached",
                      BATCH_VARIABLE);
     } else {
+        struct spec bare = spec_bare(spec);
         json_t *request =
-            program_request_to_json(spec, source ? stage_source_list(source) : NULL, err);
-        rc = request ? send_json(fd, FRAME_PROGRAM, request) : -1;
+            program_request_to_json(&bare, source ? stage_source_list(source) : NULL, err);
+        rc = request ? send_program(fd, request, spec->environment) : -1;
         if (rc < 0 && request && errno == EMSGSIZE)
             error_set(err, "the files of its options are larger than %u MiB together",
                       FRAME_MAX >> 20);
@@ -110,6 +113,7 @@ int instance_program_ask(const struct spec *spec, struct error *err)
             rc = 1;
         else if (rc < 0 && request)
             error_set(err, "the instance of this run has ended");
+        json_decref(request);
     }
     if (rc == 0 && source)
         rc = send_files(fd, source, err);
@@ -192,15 +196,17 @@ static struct stage_source *read_staged_files(int fd, const json_t *request, str
     return NULL;
 }
 
-/* The first frame, with its JSON as a new reference; NULL with a sentence. */
-static json_t *read_request(int fd, enum frame_type *type, struct error *err)
+/* The first frame, with its JSON as a new reference; NULL with a sentence. The environment is that
+ * of a program; NULL: it is a command. */
+static json_t *read_request(int fd, char ***environment, struct error *err)
 {
     struct buf bytes = BUF_INIT;
     struct frame frame = {0};
     json_t *value = NULL;
     bool whole = read_frame(fd, ASK_TIME, &bytes, &frame, err);
-    *type = frame.type;
-    if (whole && (frame.type == FRAME_PROGRAM || frame.type == FRAME_COMMAND))
+    if (whole && frame.type == FRAME_PROGRAM)
+        value = environment_block_read(&frame, environment, err);
+    else if (whole && frame.type == FRAME_COMMAND)
         value = frame_json(&frame, err);
     if (!value && !err->text)
         error_set(err, "what to run was not understood");
@@ -210,8 +216,11 @@ static json_t *read_request(int fd, enum frame_type *type, struct error *err)
 
 static int refuse_request(int fd, struct error *err)
 {
-    send_json(fd, FRAME_END,
-              json_pack("{s:i, s:o}", "status", 1, "messages", frame_text(error_text(err))));
+    json_t *value = json_pack("{s:i, s:o}", "status", 1, "messages", frame_text(error_text(err)));
+    char *text = json_dumps(value, JSON_COMPACT);
+    send_frame(fd, &(struct frame){.type = FRAME_END, .bytes = text, .len = strlen(text)});
+    json_decref(value);
+    free(text);
     error_clear(err);
     return 1;
 }
@@ -244,10 +253,16 @@ static int serve_command(int caller, const json_t *value)
     return rc == 0 ? 0 : refuse_request(caller, &err);
 }
 
-static int run_served_program(struct manager_config *config, const json_t *value)
+/* Takes the environment. */
+static int run_served_program(struct manager_config *config, const json_t *value,
+                              char **environment)
 {
     struct error err = ERROR_INIT;
     struct spec *spec = config->spec = program_request_take(value, &err);
+    if (spec)
+        spec_take_environment(spec, environment);
+    else
+        string_list_free(environment);
     if (!spec || !(config->stage = read_staged_files(config->fd, value, &err))) {
         spec_free(spec);
         return refuse_request(config->fd, &err);
@@ -263,12 +278,12 @@ static int run_served_program(struct manager_config *config, const json_t *value
 static int serve_request(struct manager_config *config)
 {
     struct error err = ERROR_INIT;
-    enum frame_type type;
-    json_t *value = read_request(config->fd, &type, &err);
+    char **environment = NULL;
+    json_t *value = read_request(config->fd, &environment, &err);
     if (!value)
         return refuse_request(config->fd, &err);
-    if (type == FRAME_PROGRAM)
-        return run_served_program(config, value);
+    if (environment)
+        return run_served_program(config, value, environment);
     close(config->broker);
     return serve_command(config->fd, value);
 }

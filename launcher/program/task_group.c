@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/program/fence.h"
 #include "launcher/program/program_check.h"
+#include "launcher/protocol/environment_block.h"
 #include "launcher/protocol/launch.h"
 #include "launcher/protocol/task_table.h"
 
@@ -398,12 +400,14 @@ static void task_group_launch(struct task_group *group, const struct task_group_
                                    .hosts = hosts};
     json_t *value = launch_to_json(&source);
     group->groups->ops->launched(group->groups->owner, group, value);
-    char *text = json_dumps(value, JSON_COMPACT);
-    struct frame frame = {.type = FRAME_LAUNCH, .bytes = text, .len = text ? strlen(text) : 0};
-    task_group_send(group, &frame);
+    struct buf message = BUF_INIT;
+    environment_block_write(&message, value, from->spec->environment);
+    task_group_send(
+        group,
+        &(struct frame){.type = FRAME_LAUNCH, .bytes = buf_bytes(&message), .len = message.len});
+    buf_free(&message);
     json_decref(value);
     free(hosts);
-    free(text);
     free(enclosing);
     free(resources);
 }

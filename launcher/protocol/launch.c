@@ -147,7 +147,8 @@ uint32_t *launch_part_sizes(const struct layout *layout, size_t nparts)
 static json_t *spec_of_launch(const struct spec *spec)
 {
     static const char *const places[] = {"taskmap", "rankfile", "rankfile_name"};
-    json_t *value = spec_to_json(spec), *part;
+    struct spec bare = spec_bare(spec);
+    json_t *value = spec_to_json(&bare), *part;
     size_t i;
     json_array_foreach(json_object_get(value, "parts"), i, part)
     {

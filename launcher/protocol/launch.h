@@ -2,8 +2,9 @@
  * launch - the one message that tells every agent what to run: a group of tasks, the program's
  * first, or one that is added while others run.
  *
- * It holds the spec, the task map, and the layouts of the nodes, of which equal ones are written
- * once: its size depends on the number of distinct node layouts, not on the number of tasks.
+ * It holds the spec, whose environment stands behind the JSON (environment_block.h), the task map,
+ * and the layouts of the nodes, of which equal ones are written once: its size depends on the number
+ * of distinct node layouts, not on the number of tasks.
  */
 #ifndef LAUNCHER_PROTOCOL_LAUNCH_H
 #define LAUNCHER_PROTOCOL_LAUNCH_H
@@ -79,7 +80,7 @@ struct launch_source { /* what the manager knows; all borrowed */
     const char *const *hosts;  /* [layout->nnodes] */
 };
 
-json_t *launch_to_json(const struct launch_source *source); /* new reference */
+json_t *launch_to_json(const struct launch_source *source); /* without it; new reference */
 
 /* Tasks of each part; caller frees. */
 uint32_t *launch_part_sizes(const struct layout *layout, size_t nparts);
@@ -102,7 +103,7 @@ bool launch_has_terminal(const struct launch *launch, const struct launch_task *
 /* Whether a rank reads stdin. `ranks` as launch_input_ranks() gives them. */
 bool launch_reads_input(const struct spec *spec, const struct idset *ranks, uint32_t rank);
 
-/* The part of the agent at `tree_node`. NULL with a sentence. */
+/* The part of the agent at `tree_node`, without the environment. NULL with a sentence. */
 struct launch *launch_from_json(const json_t *value, uint32_t tree_node, struct error *err);
 void launch_free(struct launch *launch);
 

@@ -4,9 +4,9 @@
  *
  *     {"version": ..., "variables": {...}, "spec": {...}, "files": [...], "stage": [...]}
  *
- * The first two are those of each request (instance_request.h); `files` are those that the spec
- * names (request_files.h); `stage` are those whose bytes follow, in FRAME_STAGE_DATA
- * (stage_list.h).
+ * with the environment of the spec behind it (environment_block.h). The first two are those of each
+ * request (instance_request.h); `files` are those that the spec names (request_files.h); `stage` are
+ * those whose bytes follow, in FRAME_STAGE_DATA (stage_list.h).
  */
 #ifndef LAUNCHER_PROTOCOL_PROGRAM_REQUEST_H
 #define LAUNCHER_PROTOCOL_PROGRAM_REQUEST_H

@@ -102,6 +102,19 @@ void spec_set_variable(struct spec *spec, const char *name, const char *value)
     spec->environment[count] = mem_format("%s=%s", name, value);
 }
 
+struct spec spec_bare(const struct spec *spec)
+{
+    struct spec bare = *spec;
+    bare.environment = NULL;
+    return bare;
+}
+
+void spec_take_environment(struct spec *spec, char **environment)
+{
+    string_list_free(spec->environment);
+    spec->environment = environment;
+}
+
 char **spec_part_environment(const struct spec *spec, const struct spec_part *part)
 {
     return env_apply(spec->environment, spec->screen_machine, part->env, part->nenv);

@@ -195,6 +195,10 @@ bool spec_has_rlimit(const struct spec *spec, int resource);
 void spec_add_origin(struct spec *spec, json_t *origin);
 
 json_t *spec_to_json(const struct spec *spec); /* new reference */
+/* The same spec less its environment, all borrowed, for messages that have it as bytes behind them
+ * (environment_block.h). */
+struct spec spec_bare(const struct spec *spec);
+void spec_take_environment(struct spec *spec, char **environment); /* in place of what it has */
 struct spec *spec_from_json(const json_t *value, struct error *err);
 
 /* The member at this offset in the part, or in the spec where part is NULL, becomes what an

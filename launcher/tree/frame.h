@@ -30,7 +30,7 @@ enum frame_type {
     FRAME_CREDIT,   /* rank: bytes of bulk payload that may be sent again */
     /* down the tree */
     FRAME_WELCOME, /* JSON: who the agent is, what it starts below itself; first frame */
-    FRAME_LAUNCH,  /* group; JSON: see launcher/protocol/launch.h */
+    FRAME_LAUNCH,  /* group; JSON and an environment: see launcher/protocol/launch.h */
     FRAME_GO,      /* group; each of its nodes can start it: start it. With one node nobody waits
                          for this */
     FRAME_SIGNAL,  /* flags: signal number, to every task; rank: FRAME_SIGNAL_END where it asks them
@@ -101,7 +101,7 @@ enum frame_type {
     FRAME_CHANNEL_CREDIT, /* rank: number of the channel; u64 bytes that may be sent again. flags:
                              FRAME_CHANNEL_CLOSED: none are taken any more */
     /* to an instance's manager, the first on a channel */
-    FRAME_PROGRAM, /* JSON: what to run, see launcher/protocol/program_request.h */
+    FRAME_PROGRAM, /* JSON and an environment: what to run, see launcher/protocol/program_request.h */
     FRAME_COMMAND, /* JSON: the same of a tpctl, and what goes both ways behind it: see
                       launcher/protocol/remote_command_request.h */
     /* between the manager and who connects to its control socket */

@@ -12,7 +12,9 @@
 
 #include "affinity/topology/topo.h"
 #include "base/mem.h"
+#include "base/string_list.h"
 #include "launcher/ledger/pid_list.h"
+#include "launcher/protocol/environment_block.h"
 #include "launcher/protocol/hello.h"
 #include "launcher/protocol/inquiry.h"
 #include "launcher/protocol/launch.h"
@@ -123,7 +125,9 @@ static void on_inquiry(const struct frame *frame, const json_t *value)
 
 static void on_frame(struct link *link, void *arg, const struct frame *frame)
 {
-    json_t *value = frame_json(frame, NULL);
+    char **environment = NULL;
+    json_t *value = frame->type == FRAME_LAUNCH ? environment_block_read(frame, &environment, NULL)
+                                                : frame_json(frame, NULL);
     (void)link, (void)arg;
     if (frame->type == FRAME_WELCOME)
         on_welcome(value);
@@ -133,6 +137,7 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
         on_inquiry(frame, value);
     else if (frame->type == FRAME_SIGNAL || frame->type == FRAME_TERMINATE)
         end_tasks(SIGTERM);
+    string_list_free(environment);
     json_decref(value);
 }
 

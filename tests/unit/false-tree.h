@@ -57,7 +57,9 @@ static void false_tree_keep(struct tree *tree, const struct frame *frame)
     if (!kept)
         return;
     json_decref(*kept);
-    *kept = frame_json(frame, NULL);
+    struct frame value = *frame; /* of a launch without the environment behind it */
+    value.len = strnlen(frame->bytes, frame->len);
+    *kept = frame_json(&value, NULL);
 }
 
 struct tree *tree_new(struct ev_loop *loop, const struct bootstrap *boot,
