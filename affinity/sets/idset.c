@@ -1,6 +1,7 @@
 /* Sets of ids as sorted spans: for ranks, cores and GPUs, from one to millions of them. */
 #include "affinity/sets/idset.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct idset {
     size_t count;
     size_t capacity;
     struct idset_span own; /* the spans of a set that has never had more than one */
+    size_t others;         /* owners but for one */
 };
 
 static const struct idset idset_none;
@@ -54,9 +56,15 @@ struct idset *idset_copy(const struct idset *set)
     return copy;
 }
 
+struct idset *idset_ref(struct idset *set)
+{
+    set->others++;
+    return set;
+}
+
 void idset_free(struct idset *set)
 {
-    if (!set)
+    if (!set || set->others--)
         return;
     if (set->spans != &set->own)
         free(set->spans);
@@ -96,6 +104,7 @@ static void idset_reserve(struct idset *set, size_t count)
 static void idset_splice(struct idset *set, size_t at, size_t gone, size_t fresh)
 {
     size_t count = set->count - gone + fresh;
+    assert(!set->others);
     idset_reserve(set, count);
     size_t tail = set->count - at - gone;
     if (tail && gone != fresh)
@@ -228,6 +237,7 @@ bool idset_range(const struct idset *set, size_t *at, uint32_t *first, uint32_t 
 static void idset_push(struct idset *set, struct idset_span span)
 {
     struct idset_span *end = set->count ? &set->spans[set->count - 1] : NULL;
+    assert(!set->others);
     if (end && span.first <= end->last + 1) {
         if (span.last > end->last)
             end->last = span.last;
@@ -319,6 +329,7 @@ size_t idset_count_both(const struct idset *a, const struct idset *b)
 /* `set` becomes what `result` is, which goes. */
 static void idset_become(struct idset *set, struct idset *result)
 {
+    assert(!set->others);
     if (set->spans != &set->own)
         free(set->spans);
     *set = *result;

@@ -6,7 +6,7 @@
  * holes, not of ids. Ids go up to IDSET_MAX.
  *
  * Where a const set is asked for, NULL is the empty set. All sets are owned by whoever got them
- * from a function whose name ends in new, copy, decode or the three set operations.
+ * from a function whose name ends in new, copy, ref, decode or the three set operations.
  */
 #ifndef AFFINITY_SETS_IDSET_H
 #define AFFINITY_SETS_IDSET_H
@@ -25,7 +25,8 @@ struct idset;
 
 struct idset *idset_new(void);
 struct idset *idset_copy(const struct idset *set);
-void idset_free(struct idset *set); /* NULL is fine */
+struct idset *idset_ref(struct idset *set); /* for one more owner: now nobody may change it */
+void idset_free(struct idset *set);         /* NULL is fine */
 
 /* Text to set. NULL with a sentence that names the offending part. "" and "[]" are empty. */
 struct idset *idset_decode(const char *text, struct error *err);
