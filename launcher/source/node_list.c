@@ -22,6 +22,7 @@ const char *node_list_host_of(const char *login)
 struct node_list *node_list_new(char *source)
 {
     struct node_list *nodes = mem_alloc(sizeof(*nodes));
+    nodes->names = hostlist_new();
     nodes->source = source;
     return nodes;
 }
@@ -30,7 +31,6 @@ static void node_clear(struct node *node)
 {
     if (node->login != node->host)
         free(node->login);
-    free(node->host);
     idset_free(node->cores);
     idset_free(node->gpus);
 }
@@ -42,6 +42,7 @@ void node_list_free(struct node_list *nodes)
         node_clear(&nodes->list[i]);
     if (nodes) {
         free(nodes->list);
+        hostlist_free(nodes->names);
         rset_free(nodes->R);
         free(nodes->source);
         free(nodes->identity);
@@ -60,15 +61,16 @@ static uint32_t limits_add(uint32_t a, uint32_t b)
 }
 
 /* A set that is not there says nothing; the empty one says none. */
-static void sets_join(struct idset **set, const struct idset *more)
+static void sets_join(struct idset **set, struct idset *more)
 {
-    if (more && !*set)
-        *set = idset_new();
-    if (more)
-        idset_add_set(*set, more);
+    struct idset *old = *set;
+    if (!more)
+        return;
+    *set = old ? idset_union(old, more) : idset_ref(more);
+    idset_free(old);
 }
 
-void node_list_add_cores(struct node *node, const struct idset *cores, const struct idset *gpus)
+void node_list_add_cores(struct node *node, struct idset *cores, struct idset *gpus)
 {
     sets_join(&node->cores, cores);
     sets_join(&node->gpus, gpus);
@@ -77,17 +79,18 @@ void node_list_add_cores(struct node *node, const struct idset *cores, const str
 struct node *node_list_add(struct node_list *nodes, struct host_index *index, const char *login,
                            uint32_t target, uint32_t limit)
 {
-    char *host = mem_copy_text(node_list_host_of(login));
+    const char *host = node_list_host_of(login);
     size_t at = host_index_add(index, host, nodes->count);
     if (at != HOST_INDEX_NONE) {
-        free(host);
         nodes->list[at].limit = limits_add(nodes->list[at].limit, limit);
         return &nodes->list[at];
     }
+    hostlist_append(nodes->names, host);
+    char *name = (char *)(uintptr_t)hostlist_nth(nodes->names, hostlist_count(nodes->names) - 1);
     nodes->list = array_grow(nodes->list, nodes->count, sizeof(nodes->list[0]));
     struct node *node = &nodes->list[nodes->count++];
-    *node = (struct node){.host = host,
-                          .login = strcmp(login, host) == 0 ? host : mem_copy_text(login),
+    *node = (struct node){.host = name,
+                          .login = login == host ? name : mem_copy_text(login),
                           .target = target,
                           .limit = limit};
     return node;
@@ -240,10 +243,10 @@ static int part_check(const struct idset *want, const struct idset *have, const 
     return -1;
 }
 
-static void part_take(struct idset **set, const struct idset *from)
+static void part_take(struct idset **set, struct idset *from)
 {
     idset_free(*set);
-    *set = idset_copy(from);
+    *set = idset_ref(from);
 }
 
 /* R says what the nodes do now; of its times the set's are kept where they end earlier. */

@@ -31,10 +31,12 @@ struct node {
 
 struct host_index;
 struct hostfile;
+struct hostlist;
 
 struct node_list {
     struct node *list;
     size_t count;
+    struct hostlist *names; /* where the hosts' names are, also of those that were dropped */
     struct rset *R;    /* of -R or a source that has one (times checked, `now` from the caller), or
                           what the enclosing program holds; else NULL */
     bool enclosed;     /* of this machine's cores only those that its mask allows are meant */

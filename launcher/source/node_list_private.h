@@ -17,10 +17,11 @@
 #include "launcher/source/node_list.h"
 
 struct node_list *node_list_new(char *source); /* takes the text */
-/* A host once more adds to its limit and to its cores; sets are copied, and may be NULL. */
+/* A host once more adds to its limit and to its cores; sets get one more owner, and may be NULL. The
+ * login lasts as long as the index. */
 struct node *node_list_add(struct node_list *nodes, struct host_index *index, const char *login,
                            uint32_t target, uint32_t limit);
-void node_list_add_cores(struct node *node, const struct idset *cores, const struct idset *gpus);
+void node_list_add_cores(struct node *node, struct idset *cores, struct idset *gpus);
 
 void node_list_find_here(struct node_list *nodes);
 void node_list_join_here(struct node_list *nodes); /* two names of this machine are one node */
