@@ -266,6 +266,19 @@ static void check_in_place(void (*change)(struct idset *, const struct idset *),
     idset_free(right);
 }
 
+static void test_a_set_is_there_until_its_last_owner_frees_it(void **state)
+{
+    struct idset *set = idset_decode("0-3,7", NULL), *other = idset_ref(set);
+    (void)state;
+    idset_free(set);
+    struct idset *copy = idset_copy(other); /* which anybody may change */
+    idset_add(copy, 5);
+    assert_int_equal(idset_count(other), 5);
+    assert_int_equal(idset_count(copy), 6);
+    idset_free(other);
+    idset_free(copy);
+}
+
 static void test_operations_in_place_agree_with_those_that_make_a_set(void **state)
 {
     unsigned seed = 46;
@@ -341,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_removing_splits_ranges),
         cmocka_unit_test(test_set_operations_agree_with_a_bitmap),
         cmocka_unit_test(test_a_copy_is_a_set_of_its_own),
+        cmocka_unit_test(test_a_set_is_there_until_its_last_owner_frees_it),
         cmocka_unit_test(test_operations_in_place_agree_with_those_that_make_a_set),
         cmocka_unit_test(test_a_set_may_be_added_to_and_removed_from_itself),
         cmocka_unit_test(test_null_is_the_empty_set),
