@@ -100,7 +100,7 @@ processes() {
         [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "$2" ] || continue
         tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q -- "${3:-}" || continue
         echo "$(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f20) $pid" # when it was started: pids begin again
-    done 2>/dev/null | sort -n | cut -d' ' -f2
+    done 2>/dev/null | sort -k1,1n -k2,2n | cut -d' ' -f2
 }
 
 # know_files: what is on the hosts of a cluster of 4 once an instance was used; files_clean: nothing
