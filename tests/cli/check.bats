@@ -35,6 +35,7 @@ teardown() { nothing_left; }
         run --separate-stderr tprun --pmi pmi1 -n 2 ./hello
         ((status)) || break
     done
+    equal "$status" 0
     equal "$output" "$(printf 'hello from 0 of 1\n%.0s' 1 2)"
     has_line "$stderr" "tprun: 2 tasks of ./hello ran without speaking PMI, * Open MPI ?libmpi.so.*?, which uses PMIx; $why"
 }
