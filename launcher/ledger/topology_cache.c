@@ -26,9 +26,9 @@ struct topology_cache {
     struct instance *instance;
     struct cached_topology *topologies;
     size_t ntopologies;
-    struct hostlist *hosts; /* all names; a name's first place is the one that counts */
-    struct host_index *places;
-    size_t *of; /* by place: index into topologies */
+    struct hostlist *hosts;
+    struct host_index *places; /* of them */
+    size_t *of;                /* by place: index into topologies */
     bool changed;
 };
 
@@ -53,17 +53,14 @@ static size_t number_of_cached(struct topology_cache *cache, const char *digest,
     return cache->ntopologies++;
 }
 
-/* From `first` on the hosts have this topology, unless they stand before that already. */
-static void add_places(struct topology_cache *cache, size_t first, size_t cached)
+/* A host that is not known yet has this topology. */
+static void add_host(struct topology_cache *cache, const char *host, size_t cached)
 {
-    size_t count = hostlist_count(cache->hosts);
-    if (!cache->places)
-        cache->places = host_index_new(count);
-    for (size_t i = first; i < count; i++) {
-        cache->of = array_grow(cache->of, i, sizeof(*cache->of));
-        cache->of[i] = cached;
-        host_index_add(cache->places, hostlist_nth(cache->hosts, i), i);
-    }
+    size_t place = hostlist_count(cache->hosts);
+    hostlist_append(cache->hosts, host);
+    cache->of = array_grow(cache->of, place, sizeof(*cache->of));
+    cache->of[place] = cached;
+    host_index_add(cache->places, hostlist_nth(cache->hosts, place), place);
 }
 
 struct topo *topology_cache_topo(struct topology_cache *cache, const char *host)
@@ -84,14 +81,12 @@ void topology_cache_put(struct topology_cache *cache, const char *host, struct t
     const char *known = topology_cache_digest(cache, host);
     if (known && strcmp(known, digest) == 0)
         return;
-    size_t cached = number_of_cached(cache, digest, topo), count = hostlist_count(cache->hosts);
+    size_t cached = number_of_cached(cache, digest, topo);
     size_t place = host_index_find(cache->places, host);
-    if (place == HOST_INDEX_NONE) {
-        hostlist_append(cache->hosts, host);
-        add_places(cache, count, cached);
-    } else {
+    if (place == HOST_INDEX_NONE)
+        add_host(cache, host, cached);
+    else
         cache->of[place] = cached;
-    }
     cache->changed = true;
 }
 
@@ -100,16 +95,16 @@ void topology_cache_put(struct topology_cache *cache, const char *host, struct t
 static void read_node(struct topology_cache *cache, const json_t *node)
 {
     const char *text = json_string_value(json_object_get(node, "hosts"));
-    struct topo *topo = text ? topo_from_json(json_object_get(node, "topology"), NULL) : NULL;
-    size_t count = hostlist_count(cache->hosts);
-    if (!topo)
-        return;
-    char *digest = topo_digest(topo); /* its own, whatever the file says */
-    size_t cached = number_of_cached(cache, digest, topo);
-    hostlist_append_text(cache->hosts, text, NULL);
-    add_places(cache, count, cached);
+    struct hostlist *hosts = text ? hostlist_decode(text, NULL) : NULL;
+    struct topo *topo = hosts ? topo_from_json(json_object_get(node, "topology"), NULL) : NULL;
+    char *digest = topo ? topo_digest(topo) : NULL; /* its own, whatever the file says */
+    size_t cached = topo ? number_of_cached(cache, digest, topo) : 0;
+    for (size_t i = 0; topo && i < hostlist_count(hosts); i++)
+        if (host_index_find(cache->places, hostlist_nth(hosts, i)) == HOST_INDEX_NONE)
+            add_host(cache, hostlist_nth(hosts, i), cached);
     free(digest);
     topo_free(topo);
+    hostlist_free(hosts);
 }
 
 /* Add what the file has of hosts that are not known yet. */
@@ -131,11 +126,8 @@ static json_t *to_json(const struct topology_cache *cache)
     json_t *nodes = json_array();
     for (size_t i = 0; i < cache->ntopologies; i++)
         hosts[i] = hostlist_new();
-    for (size_t i = 0; i < hostlist_count(cache->hosts); i++) {
-        const char *host = hostlist_nth(cache->hosts, i);
-        if (host_index_find(cache->places, host) == i)
-            hostlist_append(hosts[cache->of[i]], host);
-    }
+    for (size_t i = 0; i < hostlist_count(cache->hosts); i++)
+        hostlist_append(hosts[cache->of[i]], hostlist_nth(cache->hosts, i));
     for (size_t i = 0; i < cache->ntopologies; i++) {
         const struct cached_topology *cached = &cache->topologies[i];
         char *text = hostlist_encode(hosts[i]);
@@ -178,6 +170,7 @@ struct topology_cache *topology_cache_open(struct instance *instance)
     struct topology_cache *cache = mem_alloc(sizeof(*cache));
     cache->instance = instance;
     cache->hosts = hostlist_new();
+    cache->places = host_index_new(0);
     topology_cache_read_file(cache);
     return cache;
 }
