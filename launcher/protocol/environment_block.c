@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/string_list.h"
+#include "base/text.h"
 
 static int add_text(const char *text, size_t len, void *message)
 {
@@ -19,15 +20,17 @@ void environment_block_write(struct buf *message, const json_t *value, char *con
         buf_add(message, *environment, strlen(*environment) + 1);
 }
 
+/* From a zero byte on, or at the end. */
 static int read_variables(const char *at, const char *end, struct string_list *entries,
                           struct error *err)
 {
-    while (at < end) {
+    for (at++; at < end;) {
         const char *close = memchr(at, '\0', (size_t)(end - at));
         if (!close)
             return error_set(err, "environment: its last variable is cut off");
         if (*at == '=' || !strchr(at, '='))
-            return error_set(err, "environment: \"%s\" is not NAME=VALUE", at);
+            return error_set(err, "environment: %s is not NAME=VALUE",
+                             excerpt(at, strlen(at)).text);
         string_list_add_copy(entries, at);
         at = close + 1;
     }
@@ -37,16 +40,12 @@ static int read_variables(const char *at, const char *end, struct string_list *e
 json_t *environment_block_read(const struct frame *frame, char ***environment, struct error *err)
 {
     const char *bytes = (const char *)frame->bytes, *end = bytes + frame->len;
-    const char *close = memchr(bytes, '\0', frame->len);
+    const char *zero = memchr(bytes, '\0', frame->len), *close = zero ? zero : end;
     struct string_list entries = {0};
-    if (!close) {
-        error_set(err, "frame of type %d: no environment is behind its JSON", frame->type);
-        return NULL;
-    }
     struct frame message = *frame;
     message.len = (size_t)(close - bytes);
     json_t *value = frame_json(&message, err);
-    if (value && read_variables(close + 1, end, &entries, err) < 0) {
+    if (value && read_variables(close, end, &entries, err) < 0) {
         json_decref(value);
         value = NULL;
     }

@@ -2,7 +2,8 @@
  * environment_block - a message of JSON with an environment behind it.
  *
  * The JSON, a zero byte, and each NAME=VALUE with a zero byte behind it. Not as JSON: most of a
- * program's message is its environment, and bytes are taken as they are.
+ * program's message is its environment, and bytes are taken as they are. JSON without a zero byte,
+ * as other versions send it, has no environment.
  */
 #ifndef LAUNCHER_PROTOCOL_ENVIRONMENT_BLOCK_H
 #define LAUNCHER_PROTOCOL_ENVIRONMENT_BLOCK_H

@@ -38,6 +38,18 @@ static void test_an_environment_comes_back_byte_for_byte(void **state)
     expect_round_trip(NULL, 0);
 }
 
+static void test_json_alone_has_no_environment(void **state)
+{
+    char **environment = NULL;
+    json_t *value = read_bytes("{}", 2, &environment, NULL);
+    (void)state;
+    assert_true(json_is_object(value));
+    assert_non_null(environment);
+    assert_null(environment[0]);
+    string_list_free(environment);
+    json_decref(value);
+}
+
 static void test_what_is_no_such_message_is_refused(void **state)
 {
     static const struct {
@@ -45,8 +57,7 @@ static void test_what_is_no_such_message_is_refused(void **state)
         size_t len;
         const char *why;
     } cases[] = {
-        {"{}", 2, "no environment is behind its JSON"},
-        {"", 0, "no environment is behind its JSON"},
+        {"", 0, "frame of type"},
         {"{\0A=1\0", 6, "frame of type"},
         {"{}\0A=1", 6, "cut off"},
         {"{}\0A=1\0B", 8, "cut off"},
@@ -70,6 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_environment_comes_back_byte_for_byte),
+        cmocka_unit_test(test_json_alone_has_no_environment),
         cmocka_unit_test(test_what_is_no_such_message_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
