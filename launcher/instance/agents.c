@@ -117,8 +117,8 @@ static void fill_target(const struct agents *agents, uint32_t number, struct tre
     assert(host->number == number); /* which is its node in the tree */
     *target = (struct tree_target){
         .node = number,
-        .host = node->host,
-        .login = node->login,
+        .host = (char *)(uintptr_t)node->host,
+        .login = (char *)(uintptr_t)node->login,
         .here = node->here && !host_bootstrap_uses_command_here(agents->bootstrap),
         .rank = node->target,
         .cores = node->cores ? idset_encode(node->cores) : NULL,

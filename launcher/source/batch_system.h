@@ -51,7 +51,8 @@ batch_system_variable(const struct batch_system *source); /* "SLURM_JOB_ID"; NUL
 
 /* The nodes as the source names them: node_list_from_source() of nodes_from_options.h puts them in
  * order for use. NULL with a sentence that names the variable and what would do. `program`: the
- * enclosing one, where the caller has opened it, whose R is taken if the nodes are its; or NULL. */
+ * enclosing one, where the caller has opened it, or NULL. If the nodes are its, its R is taken, and is
+ * NULL afterwards. */
 struct node_list *batch_system_nodes(const struct batch_system *source,
                                      struct enclosing_program *program, double now,
                                      struct error *err);

@@ -82,7 +82,6 @@ void enclosing_program_free(struct enclosing_program *program)
 
 /* ---- as a source of nodes ---- */
 
-/* Of this machine a task has what the mask allows that it was bound with. */
 struct node_list *enclosing_program_take_nodes(struct enclosing_program *program)
 {
     char *name = mem_format("program %s (TPRUN_PROGRAM)", batch_system_get("TPRUN_PROGRAM"));
@@ -94,7 +93,7 @@ struct node_list *enclosing_program_take_nodes(struct enclosing_program *program
     } else {
         nodes = batch_system_machine(name);
     }
-    nodes->enclosed = true;
+    nodes->enclosed = true; /* this machine's cores: those that the mask of its task allows */
     return nodes;
 }
 

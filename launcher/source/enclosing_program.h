@@ -16,7 +16,8 @@ struct enclosing_program { /* texts are borrowed from the environment */
     const char *programs;  /* it and those that it runs in, as an idset */
     const char *path;      /* of its instance */
     const char *instance_id;
-    struct instance *instance; /* NULL: it is on another host */
+    struct instance *instance; /* NULL: it is on another host, or was
+                                * handed on */
     struct rset *R; /* what it holds; of this machine only where the instance is not here. NULL:
                        * it was taken */
 };
@@ -27,8 +28,9 @@ struct enclosing_program *enclosing_program_open(struct error *err);
 void enclosing_program_free(
     struct enclosing_program *program); /* NULL is fine; also the instance */
 
-/* What it holds, with its properties and topology; ranks are counted anew from 0. Its R goes into
- * the list. NULL: nothing is known of the program, and its task has this machine. */
+/* What it holds, with its properties and topology; ranks are counted anew from 0. Its R, which must
+ * be there, goes into the list. Never NULL. `program` may be NULL, where nothing is known of it: then
+ * the list is this machine. */
 struct node_list *enclosing_program_take_nodes(struct enclosing_program *program);
 /* The same as a row among the sources of nodes (batch_system.h). */
 struct node_list *enclosing_program_nodes(const struct batch_system *source, double now,

@@ -30,7 +30,7 @@ struct node_list *node_list_new(char *source)
 static void node_clear(struct node *node)
 {
     if (node->login != node->host)
-        free(node->login);
+        free((char *)(uintptr_t)node->login);
     idset_free(node->cores);
     idset_free(node->gpus);
 }
@@ -86,7 +86,7 @@ struct node *node_list_add(struct node_list *nodes, struct host_index *index, co
         return &nodes->list[at];
     }
     hostlist_append(nodes->names, host);
-    char *name = (char *)(uintptr_t)hostlist_nth(nodes->names, hostlist_count(nodes->names) - 1);
+    const char *name = hostlist_nth(nodes->names, hostlist_count(nodes->names) - 1);
     nodes->list = array_grow(nodes->list, nodes->count, sizeof(nodes->list[0]));
     struct node *node = &nodes->list[nodes->count++];
     *node = (struct node){.host = name,

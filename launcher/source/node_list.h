@@ -20,8 +20,9 @@ struct batch_system;
 struct spec;
 
 struct node {
-    char *host;          /* as it is shown and written into R, without user@ */
-    char *login;         /* what ssh is told: user@host, or `host` itself */
+    const char
+        *host; /* as it is shown and written into R, without user@; of the names of the list */
+    const char *login;   /* what ssh is told: user@host, or `host` itself */
     uint32_t target;     /* rank in R; position where there is no R */
     uint32_t limit;      /* most tasks (a hostfile's slots), or see nodes->limits_cores; 0: none */
     bool here;           /* this machine */

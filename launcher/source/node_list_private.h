@@ -17,8 +17,9 @@
 #include "launcher/source/node_list.h"
 
 struct node_list *node_list_new(char *source); /* takes the text */
-/* A host once more adds to its limit and to its cores; sets get one more owner, and may be NULL. The
- * login lasts as long as the index. */
+/* A host once more adds to its limit and to its cores. The login must last as long as the index. Of
+ * the sets, which may be NULL, the first of a host gets one more owner; others are joined into a new
+ * one. */
 struct node *node_list_add(struct node_list *nodes, struct host_index *index, const char *login,
                            uint32_t target, uint32_t limit);
 void node_list_add_cores(struct node *node, struct idset *cores, struct idset *gpus);

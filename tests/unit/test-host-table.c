@@ -19,8 +19,12 @@ static struct host_table *table_of(size_t count)
     struct node_list *nodes = mem_alloc(sizeof(*nodes));
     nodes->list = mem_array(count, sizeof(*nodes->list));
     nodes->count = count;
+    nodes->names = hostlist_new();
     for (size_t i = 0; i < count; i++) {
-        nodes->list[i].host = mem_format("n%zu", i);
+        char name[16];
+        snprintf(name, sizeof(name), "n%zu", i);
+        hostlist_append(nodes->names, name);
+        nodes->list[i].host = hostlist_nth(nodes->names, i);
         nodes->list[i].login = mem_format("me@n%zu", i);
         nodes->list[i].target = (uint32_t)i;
     }
