@@ -22,7 +22,7 @@ struct idset {
     struct idset_span *spans;
     size_t count;
     size_t capacity;
-    struct idset_span own; /* the spans of a set that has never had more than one */
+    struct idset_span own; /* where `spans` is while one is enough */
     size_t others;         /* owners but for one */
 };
 

@@ -25,8 +25,9 @@ struct idset;
 
 struct idset *idset_new(void);
 struct idset *idset_copy(const struct idset *set);
-struct idset *idset_ref(struct idset *set); /* for one more owner: now nobody may change it */
-void idset_free(struct idset *set);         /* NULL is fine */
+/* The same set for one more owner. As long as there are several, nobody may change it. Not for NULL. */
+struct idset *idset_ref(struct idset *set);
+void idset_free(struct idset *set); /* one owner less; the last one frees it. NULL is fine */
 
 /* Text to set. NULL with a sentence that names the offending part. "" and "[]" are empty. */
 struct idset *idset_decode(const char *text, struct error *err);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/mem.h"
 
 void candidates_clear(struct candidates *candidates)
 {

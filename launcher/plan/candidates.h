@@ -25,8 +25,8 @@ struct candidates_source { /* all is borrowed */
     const struct shape_allocation *shapes; /* NULL: none */
 };
 
-/* Hosts whose topology is known, that are wanted and have something free, into a zeroed struct. -1
- * with a sentence. */
+/* Hosts whose topology is known, that are wanted and have something free, into a zeroed struct,
+ * which the caller clears in any case. -1 with a sentence. */
 int candidates_find(const struct candidates_source *source, struct candidates *candidates,
                     struct error *err);
 /* One more; the sets are taken, or borrowed from `from`. */

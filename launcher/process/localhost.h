@@ -15,7 +15,7 @@
 
 /* localhost, the host name or its first label, a loopback address, an address of an interface. */
 bool localhost_is_literal(const char *host);
-/* here[i] for each of these hosts. */
+/* here[i] becomes what localhost_is_literal() says of hosts[i]. */
 void localhost_find_literals(const char *const *hosts, bool *here, size_t count);
 
 /* here[i] becomes true for each names[i] that resolves to an address of this machine. What cannot

@@ -80,7 +80,8 @@ struct launch_source { /* what the manager knows; all borrowed */
     const char *const *hosts;  /* [layout->nnodes] */
 };
 
-json_t *launch_to_json(const struct launch_source *source); /* without it; new reference */
+json_t *
+launch_to_json(const struct launch_source *source); /* without the environment; new reference */
 
 /* Tasks of each part; caller frees. */
 uint32_t *launch_part_sizes(const struct layout *layout, size_t nparts);

@@ -4,7 +4,8 @@
  *
  *     {"version": ..., "variables": {...}, "spec": {...}, "files": [...], "stage": [...]}
  *
- * with the environment of the spec behind it (environment_block.h). The first two are those of each
+ * In a FRAME_PROGRAM the environment stands behind it (environment_block.h), and not in the spec, which
+ * is spec_bare(); of `tpctl new` it is in the spec. The first two are those of each
  * request (instance_request.h); `files` are those that the spec names (request_files.h); `stage` are
  * those whose bytes follow, in FRAME_STAGE_DATA (stage_list.h).
  */
