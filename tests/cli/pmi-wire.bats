@@ -59,6 +59,8 @@ each_case() { # WHOSE HOW...: under what `launch` starts
 
 @test "mpiexec.hydra answers the cases for other launchers" {
     need_mpich
-    launch() { mpiexec.hydra -n 3 "$@"; }
+    launch() { # it fails now and then, beside other work: then it is asked again
+        mpiexec.hydra -n 3 "$@" || mpiexec.hydra -n 3 "$@" || mpiexec.hydra -n 3 "$@"
+    }
     each_case others "whole loose" "bytes loose"
 }
