@@ -21,7 +21,7 @@ static struct host_table *table_of(size_t count)
     nodes->count = count;
     nodes->names = hostlist_new();
     for (size_t i = 0; i < count; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof(name), "n%zu", i);
         hostlist_append(nodes->names, name);
         nodes->list[i].host = hostlist_nth(nodes->names, i);
