@@ -21,9 +21,9 @@ struct resources {
     bool is_trial;                 /* the next two stand for `held` and its index */
     const struct rset *trial_held; /* NULL: nothing is */
     struct host_index *trial_index;
-    struct idset *
-        *free; /* by host: what R gives less what others hold; NULL: they hold nothing there, or R
-                          * does not say */
+    /* By host: what R gives less what others hold. NULL: they hold nothing there, or R says nothing of
+     * it. */
+    struct idset **free;
     struct rset *on;
     char *limits_source;
     bool wants_gpus;

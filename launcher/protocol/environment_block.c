@@ -20,11 +20,10 @@ void environment_block_write(struct buf *message, const json_t *value, char *con
         buf_add(message, *environment, strlen(*environment) + 1);
 }
 
-/* From a zero byte on, or at the end. */
 static int read_variables(const char *at, const char *end, struct string_list *entries,
                           struct error *err)
 {
-    for (at++; at < end;) {
+    while (at < end) {
         const char *close = memchr(at, '\0', (size_t)(end - at));
         if (!close)
             return error_set(err, "environment: its last variable is cut off");
@@ -40,12 +39,12 @@ static int read_variables(const char *at, const char *end, struct string_list *e
 json_t *environment_block_read(const struct frame *frame, char ***environment, struct error *err)
 {
     const char *bytes = (const char *)frame->bytes, *end = bytes + frame->len;
-    const char *zero = memchr(bytes, '\0', frame->len), *close = zero ? zero : end;
+    const char *close = memchr(bytes, '\0', frame->len);
     struct string_list entries = {0};
     struct frame message = *frame;
-    message.len = (size_t)(close - bytes);
+    message.len = close ? (size_t)(close - bytes) : frame->len;
     json_t *value = frame_json(&message, err);
-    if (value && read_variables(close, end, &entries, err) < 0) {
+    if (value && close && read_variables(close + 1, end, &entries, err) < 0) {
         json_decref(value);
         value = NULL;
     }

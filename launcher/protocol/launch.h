@@ -3,8 +3,8 @@
  * first, or one that is added while others run.
  *
  * It holds the spec, whose environment stands behind the JSON (environment_block.h), the task map,
- * and the layouts of the nodes, of which equal ones are written once: its size depends on the number
- * of distinct node layouts, not on the number of tasks.
+ * and the layouts of the nodes. Equal layouts are written once: the size of the message depends on
+ * how many different ones there are, not on the number of tasks.
  */
 #ifndef LAUNCHER_PROTOCOL_LAUNCH_H
 #define LAUNCHER_PROTOCOL_LAUNCH_H
@@ -80,8 +80,8 @@ struct launch_source { /* what the manager knows; all borrowed */
     const char *const *hosts;  /* [layout->nnodes] */
 };
 
-json_t *
-launch_to_json(const struct launch_source *source); /* without the environment; new reference */
+/* Without the environment; new reference. */
+json_t *launch_to_json(const struct launch_source *source);
 
 /* Tasks of each part; caller frees. */
 uint32_t *launch_part_sizes(const struct layout *layout, size_t nparts);
