@@ -20,6 +20,17 @@ static void ask_nobody(void)
     setrlimit(RLIMIT_NOFILE, &none);
 }
 
+static void test_addresses_are_told_without_a_resolver(void **state)
+{
+    const char *const hosts[] = {"localhost", "::1",     "127.3.2.1",  "no-such-host.invalid",
+                                 "192.0.2.1", "fe80::1", "2001:db8::1"};
+    bool here[7];
+    (void)state;
+    localhost_find_literals(hosts, here, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(here[i], i < 3);
+}
+
 static void test_what_one_process_asked_for_those_forked_before_and_later_know(void **state)
 {
     int go[2], status;
@@ -53,6 +64,7 @@ static void test_what_one_process_asked_for_those_forked_before_and_later_know(v
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_addresses_are_told_without_a_resolver),
         cmocka_unit_test(test_what_one_process_asked_for_those_forked_before_and_later_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,6 +172,20 @@ static void test_R_gives_targets_and_cores(void **state)
     free(source);
 }
 
+/* Its sets are those of R, which stay as they are. */
+static void test_a_host_that_R_names_twice_has_the_cores_of_both(void **state)
+{
+    char *source = mem_format("R file %s", path);
+    (void)state;
+    assert_nodes(resources(R_OF("[{\"rank\":\"0,2\",\"children\":{\"core\":\"0-1\"}},"
+                                "{\"rank\":\"1\",\"children\":{\"core\":\"4\"}}],"
+                                "\"nodelist\":[\"a.invalid,a.invalid,b.invalid\"]",
+                                ""),
+                           NULL),
+                 "a.invalid:0/0=0-1,4 b.invalid:2/0=0-1", source);
+    free(source);
+}
+
 static void test_R_loses_what_is_excluded(void **state)
 {
     struct error err = ERROR_INIT;
@@ -326,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_names_of_this_machine_are_one_node),
         cmocka_unit_test(test_this_machine_is_known_by_its_names_and_addresses),
         cmocka_unit_test(test_R_gives_targets_and_cores),
+        cmocka_unit_test(test_a_host_that_R_names_twice_has_the_cores_of_both),
         cmocka_unit_test(test_R_loses_what_is_excluded),
         cmocka_unit_test(test_an_R_out_of_its_time_is_refused_by_name),
         cmocka_unit_test(test_what_cannot_be_read_is_refused_with_the_reason),
