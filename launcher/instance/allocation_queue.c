@@ -8,6 +8,7 @@
 
 #include "affinity/queue/reservation.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/duration.h"
 #include "base/mem.h"
 #include "launcher/ledger/claim.h"
@@ -19,6 +20,8 @@
 #define QUEUE_FIRST 0.5    /* s between looks without a sign, for the first two in line, */
 #define QUEUE_NEXT 2.0     /* for who may pass others as its end is known, */
 #define QUEUE_FAR 10.0     /* and for others, who are many: they are woken when that has changed */
+#define QUEUE_MOVES                                                                                \
+    0.05 /* s as the first in which it may get what it waits for, as those before it did */
 #define QUEUE_DEATH                                                                                \
     0.1 /* s from a sign until who is next sees whether the first has gone without a word */
 #define QUEUE_SHARES "; --overlap shares them"
@@ -33,6 +36,7 @@ struct allocation_queue {
     bool waits;
     int watch, bell; /* -1: there is none */
     unsigned place;  /* as it was last seen */
+    double first_at; /* when others before it were gone (monotonic clock); 0: there were none */
     ev_io sign, rung;
     ev_timer again, tell, limit;
     struct rset *scope;      /* what it could use */
@@ -231,7 +235,10 @@ static void allocation_queue_on_again(struct ev_loop *loop, ev_timer *timer, int
     (void)loop, (void)events;
     if (queue->ops->is_over(queue->owner))
         return;
+    unsigned before = queue->place;
     queue->place = entry_place(resources_entry(queue->resources));
+    if (before && !queue->place)
+        queue->first_at = clock_monotonic_seconds();
     watch_where_of_use(queue);
     if (is_far(queue))
         arm(queue, QUEUE_FAR);
@@ -381,13 +388,21 @@ static int stand_in_line(struct allocation_queue *queue, struct error *err)
     return rc;
 }
 
+/* In a line that moves, what it keeps is of use to nobody: its turn comes before it is made. */
+static void wait_on(struct allocation_queue *queue)
+{
+    struct error ignored = ERROR_INIT;
+    double moves = queue->first_at + QUEUE_MOVES - clock_monotonic_seconds();
+    if (moves <= 0)
+        make_reservation(queue, &ignored); /* later ones wait longer where that fails */
+    error_clear(&ignored);
+    arm(queue, moves > 0 ? moves : QUEUE_FIRST);
+}
+
 int allocation_queue_wait(struct allocation_queue *queue, struct error *err)
 {
     if (queue->waits) {
-        struct error ignored = ERROR_INIT;
-        make_reservation(queue, &ignored); /* later ones wait longer where that fails */
-        error_clear(&ignored);
-        arm(queue, QUEUE_FIRST);
+        wait_on(queue);
         return 0;
     }
     struct ledger_entry *entry = resources_entry(queue->resources);

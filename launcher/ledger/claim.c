@@ -222,7 +222,8 @@ static int entry_try_put(struct ledger_entry *entry, enum claims_state state,
         if (rc == 0)
             entry->waits = state == CLAIMS_WAITS && set->nnodes;
         if (rc == 0 && had)
-            claim_bell_ring(entry->instance, change.claims, waited ? CLAIM_BELL_TURNS : 1);
+            claim_bell_ring(entry->instance, change.claims, waited ? CLAIM_BELL_TURNS : 1,
+                            entry->number);
         rc = rc == 1 ? 2 : rc;
     }
     if (rc == 2) { /* what was looked at need not be again */

@@ -56,7 +56,8 @@ static void bell_ring(const struct instance *instance, uint64_t number)
     close(fd);
 }
 
-void claim_bell_ring(struct instance *instance, const struct claims *claims, unsigned turns)
+void claim_bell_ring(struct instance *instance, const struct claims *claims, unsigned turns,
+                     uint64_t self)
 {
     struct bell_lines lines = {.count = 0};
     for (size_t i = 0; i < claims->count; i++) {
@@ -65,7 +66,8 @@ void claim_bell_ring(struct instance *instance, const struct claims *claims, uns
         if (row->state != CLAIMS_WAITS || (line && line->rung == turns) ||
             !ledger_is_alive(instance, row->number))
             continue;
-        bell_ring(instance, row->number);
+        if (row->number != self)
+            bell_ring(instance, row->number);
         if (line)
             line->rung++;
     }

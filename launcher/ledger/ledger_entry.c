@@ -172,7 +172,8 @@ static void ring_for_next(struct ledger_entry *entry)
 {
     struct claims *claims = ledger_read(entry->instance, NULL);
     if (claims)
-        claim_bell_ring(entry->instance, claims, entry->waits ? CLAIM_BELL_TURNS : 1);
+        claim_bell_ring(entry->instance, claims, entry->waits ? CLAIM_BELL_TURNS : 1,
+                        entry->number);
     claims_free(claims);
 }
 

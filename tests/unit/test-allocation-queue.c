@@ -4,6 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "launcher/instance/allocation_queue.h"
 #include "launcher/ledger/claim.h"
 #include "launcher/ledger/claim_queue.h"
@@ -407,6 +408,37 @@ static void test_those_behind_are_tried_when_all_before_them_have_left(void **st
     scene_close(&line[2]);
 }
 
+/* Its turn may come before it is of use to know what it can spare. */
+static void test_the_next_of_a_line_keeps_all_of_it_for_a_moment(void **state)
+{
+    struct scene first, next;
+    (void)state;
+    scene_open_free(&first, 1e9);
+    scene_open_free(&next, 1e9);
+    next.owner.wants = 2;
+    next.other = hold(next.resources, 0, 0, "0-2");
+    assert_int_equal(resources_refresh(first.resources, NULL), 0);
+    assert_int_equal(allocation_queue_wait(first.queue, &first.err), 0);
+    assert_int_equal(resources_refresh(next.resources, NULL), 0);
+    assert_int_equal(allocation_queue_wait(next.queue, &next.err), 0);
+    scene_close(&first);
+    double since = clock_monotonic_seconds(), passed;
+    bool all;
+    do { /* the question for what it keeps wakes it, too */
+        run_for(&next, 5);
+        assert_int_equal(allocation_queue_wait(next.queue, &next.err), 0);
+        char *kept = kept_from(&next, INFINITY);
+        all = strcmp(kept, "0-3") == 0;
+        assert_true(all || strcmp(kept, "0-2") == 0);
+        free(kept);
+        passed = clock_monotonic_seconds() - since;
+        assert_true(all || next.owner.retries > 1);
+    } while (all && passed < 5);
+    assert_false(all);
+    assert_true(passed >= 0.04);
+    scene_close(&next);
+}
+
 static void test_signs_are_taken_and_nothing_is_done_where_nothing_changed(void **state)
 {
     struct scene scene;
@@ -478,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_the_wait_has_an_end_also_the_second_time),
         cmocka_unit_test(test_nothing_is_tried_once_it_is_over),
         cmocka_unit_test(test_those_behind_are_tried_when_all_before_them_have_left),
+        cmocka_unit_test(test_the_next_of_a_line_keeps_all_of_it_for_a_moment),
         cmocka_unit_test(test_signs_are_taken_and_nothing_is_done_where_nothing_changed),
         cmocka_unit_test(test_who_leaves_and_waits_again_keeps_what_it_kept),
         cmocka_unit_test(test_who_shares_does_not_wait),
