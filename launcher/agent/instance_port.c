@@ -14,6 +14,7 @@
 #include "launcher/control/authorize.h"
 #include "launcher/control/instance_address.h"
 #include "launcher/process/job_signals.h"
+#include "launcher/process/localhost.h"
 #include "launcher/process/nursery.h"
 #include "launcher/tree/channels.h"
 #include "pmi-server/pmix/server.h"
@@ -155,6 +156,7 @@ static void prepare_agents(void *arg)
 {
     (void)arg;
     cgroup_read_ahead();
+    localhost_read_ahead();
     pmix_server_watch_forks();
 }
 

@@ -226,10 +226,9 @@ static const char *cgroup_mounts(void)
     return mounts.len ? buf_text(&mounts) : NULL;
 }
 
-void cgroup_read_ahead(void)
-{
-    cgroup_mounts();
-}
+static struct {
+    char *text, *path; /* of /proc/self/cgroup, and where that was found to be; NULL: nothing was */
+} known_own;
 
 static char *cgroup_own(struct error *err)
 {
@@ -238,10 +237,26 @@ static char *cgroup_own(struct error *err)
     char *path = NULL;
     if (!mounts || file_read("/proc/self/cgroup", &own) < 0)
         error_set(err, "cannot read /proc/self: %s", strerror(errno));
+    else if (known_own.text && strcmp(known_own.text, buf_text(&own)) == 0 &&
+             is_usable(known_own.path))
+        path = mem_copy_text(known_own.path);
     else if (!(path = cgroup_locate(mounts, buf_text(&own), is_usable, NULL)))
         path = cgroup_locate(mounts, buf_text(&own), is_cgroup2, err);
     buf_free(&own);
     return path;
+}
+
+void cgroup_read_ahead(void)
+{
+    struct buf own = BUF_INIT;
+    char *path = cgroup_own(NULL);
+    if (path && !known_own.text && file_read("/proc/self/cgroup", &own) == 0) {
+        known_own.text = buf_take_text(&own);
+        known_own.path = path;
+        path = NULL;
+    }
+    buf_free(&own);
+    free(path);
 }
 
 /* ---- processor time ---- */

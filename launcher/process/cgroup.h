@@ -34,7 +34,8 @@ struct cgroup;
  * process. */
 struct cgroup *cgroup_new(void);
 
-/* Read now what is mounted where, which is read once: processes that are forked later know it. */
+/* Read now what is mounted where, which is read once, and where the own cgroup is: processes that
+ * are forked later know it. */
 void cgroup_read_ahead(void);
 
 /* Find out where it can be made: cgroup_make() is faster then. What others left there is removed

@@ -231,7 +231,7 @@ void exec_begin(struct exec_process *child, const struct exec *spawn)
 {
     sigset_t all, before;
     if (!child->stack)
-        child->stack = mem_alloc(SPAWN_STACK);
+        child->stack = mem_resize(NULL, SPAWN_STACK, 1); /* few of its pages are ever touched */
     unpoison(child->stack);
     child->spawn = spawn;
     child->failure = (struct exec_failure){EXEC_OK, 0};

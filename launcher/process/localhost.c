@@ -237,10 +237,13 @@ void localhost_resolve(const char *const *names, bool *here, size_t count)
     }
 }
 
-/* The boot id is the kernel's; containers on it have other process namespaces or host names. */
-char *localhost_machine(void)
+/* The boot id and the process namespace, which no process changes. The kernel takes long to say the second. */
+static const char *localhost_kernel(void)
 {
-    char boot[64] = "", space[64] = "", *name = localhost_name();
+    static char kernel[128];
+    char boot[64] = "", space[64] = "";
+    if (*kernel)
+        return kernel;
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     if (file) {
         size_t len = fread(boot, 1, sizeof(boot) - 1, file);
@@ -250,7 +253,19 @@ char *localhost_machine(void)
     }
     ssize_t len = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
     space[len > 0 ? len : 0] = '\0';
-    char *machine = mem_format("%s %s %s", boot, space, name);
+    snprintf(kernel, sizeof(kernel), "%s %s", boot, space);
+    return kernel;
+}
+
+void localhost_read_ahead(void)
+{
+    localhost_kernel();
+}
+
+/* Containers on one kernel have other process namespaces or host names. */
+char *localhost_machine(void)
+{
+    char *name = localhost_name(), *machine = mem_format("%s %s", localhost_kernel(), name);
     free(name);
     return machine;
 }

@@ -29,6 +29,8 @@ void localhost_remember(void);
 
 /* The same text for two names of one machine, and another for each container; caller frees. */
 char *localhost_machine(void);
+/* Read now what of it cannot change: processes that are forked later know it. */
+void localhost_read_ahead(void);
 char *localhost_name(void); /* the host name, "localhost" where there is none; caller frees */
 
 #endif

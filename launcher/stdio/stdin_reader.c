@@ -34,7 +34,7 @@ struct input {
     ssize_t (*read)(int fd, void *room, size_t len);
     ev_io readable;
     ev_timer look; /* waits for the foreground; without a descriptor, tells the end */
-    char room[INPUT_CHUNK];
+    char *room;    /* INPUT_CHUNK bytes */
 };
 
 /* A background process that reads its terminal is stopped, unless it blocks SIGTTIN: then it is
@@ -181,6 +181,7 @@ struct input *stdin_reader_new(struct ev_loop *loop, const char *path,
     input->ops = *ops;
     input->arg = arg;
     input->name = mem_copy_text(path ? path : "stdin");
+    input->room = mem_resize(NULL, INPUT_CHUNK, 1);
     ev_io_init(&input->readable, input_ready, -1, EV_READ);
     ev_timer_init(&input->look, input_look, 0, 0);
     input->readable.data = input->look.data = input;
@@ -224,5 +225,6 @@ void stdin_reader_free(struct input *input)
     if (input->owned && input->fd >= 0)
         close(input->fd);
     free(input->name);
+    free(input->room);
     free(input);
 }

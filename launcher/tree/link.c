@@ -17,7 +17,8 @@
 
 #define LINK_REPORT (LINK_WINDOW / 4) /* bytes consumed before the neighbour is told */
 #define LINK_PULSES 5                 /* unanswered pings that make a link silent */
-#define LINK_READ 131072              /* bytes a read asks for */
+#define LINK_READ 16384               /* bytes a read asks for, */
+#define LINK_READ_MORE 131072         /* and one after a read of as many as it asked for */
 #define LINK_DIRECT 4096              /* payloads from here on are written without being copied */
 #define LINK_GREETING "\ntprun-agent-greeting-1\n"
 
@@ -35,6 +36,7 @@ struct link {
     size_t credit;      /* bulk bytes that may be sent */
     size_t owed;        /* consumed bytes not yet told to the neighbour */
     bool full;          /* the owner was told that there is no room */
+    bool flows;         /* there was as much to read as was asked for */
     bool greeting;      /* still looking for it */
     bool closing;       /* nothing more to the owner */
     bool shutting;      /* nothing more is taken to be sent */
@@ -335,7 +337,8 @@ static void link_readable(struct ev_loop *loop, ev_io *io, int events)
     struct link *link = io->data;
     (void)loop;
     (void)events;
-    ssize_t n = read(link->in, buf_reserve(&link->received, LINK_READ), LINK_READ);
+    size_t most = link->flows ? LINK_READ_MORE : LINK_READ;
+    ssize_t n = read(link->in, buf_reserve(&link->received, most), most);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
@@ -344,6 +347,7 @@ static void link_readable(struct ev_loop *loop, ev_io *io, int events)
         return;
     }
     link->unheard = 0;
+    link->flows = (size_t)n == most;
     buf_added(&link->received, (size_t)n);
     if (!link_parse(link))
         return;
