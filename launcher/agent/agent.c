@@ -166,8 +166,8 @@ static void agent_open_for(struct agent *agent, const char *cores, const char *d
     bool at_once = agent->boot.pmix && agent->topo && !agent->boot.batch;
     if (at_once)
         agent_open_program(agent);
-    say_hello(agent, cores, digest);
     uplink_watch(agent->uplink, agent->boot.node_timeout);
+    say_hello(agent, cores, digest);
     uplink_flush(agent->uplink);
     if (!at_once) {
         open_port(agent);

@@ -48,12 +48,17 @@ static int write_all(int fd, const void *bytes, size_t len)
     return 0;
 }
 
+/* In one piece: whoever reads is woken by the first. */
 static int send_frame(int fd, const struct frame *frame)
 {
+    struct buf whole = BUF_INIT;
     unsigned char header[FRAME_HEADER];
     frame_encode_header(frame, header);
-    return write_all(fd, header, sizeof(header)) == 0 ? write_all(fd, frame->bytes, frame->len)
-                                                      : -1;
+    buf_add(&whole, header, sizeof(header));
+    buf_add(&whole, frame->bytes, frame->len);
+    int rc = write_all(fd, buf_bytes(&whole), whole.len);
+    buf_free(&whole);
+    return rc;
 }
 
 static int send_program(int fd, const json_t *request, char *const *environment)

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/descriptors.h"
@@ -423,6 +425,16 @@ static int run_in_instance(struct spec *spec)
     return frontend_status(&result);
 }
 
+/* Nothing comes, so nothing is passed on: no pipe, and no message that it has ended. */
+static void leave_out_null_input(struct spec *spec)
+{
+    struct stat own;
+    bool passed_on = spec->input == SPEC_INPUT_RANKS || spec->input == SPEC_INPUT_ALL;
+    if (passed_on && !spec->pty && !spec_saves(spec) && fstat(STDIN_FILENO, &own) == 0 &&
+        S_ISCHR(own.st_mode) && own.st_rdev == makedev(1, 3))
+        spec->input = SPEC_INPUT_NONE;
+}
+
 static int tprun_run(struct spec *spec)
 {
     struct error err = ERROR_INIT;
@@ -430,6 +442,7 @@ static int tprun_run(struct spec *spec)
         spec_free(spec);
         return tprun_refuse(&err);
     }
+    leave_out_null_input(spec);
     /* where the spec leaves it to what tasks' output goes to */
     if (spec->output_idle == 0)
         spec->output_idle =

@@ -329,6 +329,15 @@ static void child_start_here(struct child *child, int pair[2])
                    errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : "");
 }
 
+/* The welcome is there when the agent is. */
+static void child_open_link(struct child *child, int fd)
+{
+    child->link = link_new(child->owner->loop, fd, fd, &child_link_ops, child);
+    link_expect_greeting(child->link);
+    if (!child->group.again)
+        child_welcome(child);
+}
+
 /* By an agent of the instance that this program runs in, or by one that is kept. */
 static void child_start_lent(struct child *child, int end)
 {
@@ -423,17 +432,17 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
         child_watch_process(child);
         return child;
     }
+    bool lent = !target->here && owner->boot->broker;
     if (target->here)
         child_start_here(child, pair);
-    else if (owner->boot->broker)
-        child_start_lent(child, pair[1]);
-    else
+    else if (!lent)
         child_start_command(child, target->login, pair[1]);
+    child_open_link(child, pair[0]);
+    if (lent) {
+        link_flush(child->link, 0); /* whoever takes the other end passes both on at once */
+        child_start_lent(child, pair[1]);
+    }
     close(pair[1]);
-    child->link = link_new(owner->loop, pair[0], pair[0], &child_link_ops, child);
-    link_expect_greeting(child->link);
-    if (!group->again)
-        child_welcome(child); /* it is there when the agent is */
     child_watch_process(child);
     return child;
 }
@@ -441,10 +450,7 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
 void child_arrived(struct child *child, int fd)
 {
     child->stage = STAGE_HELLO;
-    child->link = link_new(child->owner->loop, fd, fd, &child_link_ops, child);
-    link_expect_greeting(child->link);
-    if (!child->group.again)
-        child_welcome(child);
+    child_open_link(child, fd);
 }
 
 void child_start_over(struct child *child, const char *why)

@@ -17,6 +17,7 @@
 
 #define LINK_REPORT (LINK_WINDOW / 4) /* bytes consumed before the neighbour is told */
 #define LINK_PULSES 5                 /* unanswered pings that make a link silent */
+#define LINK_SETTLED 0.1              /* s after which a new link is at rest */
 #define LINK_READ 16384               /* bytes a read asks for, */
 #define LINK_READ_MORE 131072         /* and one after a read of as many as it asked for */
 #define LINK_DIRECT 4096              /* payloads from here on are written without being copied */
@@ -359,6 +360,14 @@ static void link_readable(struct ev_loop *loop, ev_io *io, int events)
 
 /* ---- watching ---- */
 
+static void link_ping(struct link *link)
+{
+    unsigned char now[8];
+    frame_put_u64(now, clock_monotonic_ns());
+    struct frame ping = {.type = FRAME_PING, .bytes = now, .len = 8};
+    link_put(link, &ping);
+}
+
 static void link_pulse(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct link *link = timer->data;
@@ -375,12 +384,11 @@ static void link_pulse(struct ev_loop *loop, ev_timer *timer, int events)
         link->unheard = 0;
     }
     link->unheard++;
-    unsigned char now[8];
-    frame_put_u64(now, clock_monotonic_ns());
-    struct frame ping = {.type = FRAME_PING, .bytes = now, .len = 8};
-    link_put(link, &ping);
+    link_ping(link);
 }
 
+/* The first ping goes with what is sent next, and the answer with the neighbour's: for the time between the clocks
+ * that is good enough until the next, which finds both at rest. */
 void link_watch(struct link *link, double timeout)
 {
     link->timeout = timeout;
@@ -388,7 +396,9 @@ void link_watch(struct link *link, double timeout)
     ev_timer_stop(link->loop, &link->pulse);
     if (isinf(timeout) || link->closing)
         return;
-    ev_timer_set(&link->pulse, 0, timeout / LINK_PULSES);
+    double pulse = timeout / LINK_PULSES;
+    link_ping(link);
+    ev_timer_set(&link->pulse, fmin(LINK_SETTLED, pulse), pulse);
     ev_timer_start(link->loop, &link->pulse);
 }
 
@@ -422,6 +432,7 @@ struct link *link_new(struct ev_loop *loop, int in, int out, const struct link_o
         set_nonblocking(out);
     ev_io_init(&link->reader, link_readable, in, EV_READ);
     ev_io_init(&link->writer, link_writable, out, EV_WRITE);
+    ev_set_priority(&link->writer, EV_MINPRI); /* what is read first may be answered with it */
     ev_timer_init(&link->pulse, link_pulse, 0, 0);
     ev_timer_init(&link->report, link_report, 0, 0);
     link->reader.data = link->writer.data = link->pulse.data = link->report.data = link;
@@ -459,7 +470,7 @@ void link_expect_greeting(struct link *link)
 void link_greet(struct link *link)
 {
     buf_add_text(&link->sending, LINK_GREETING);
-    link_write(link);
+    ev_io_start(link->loop, &link->writer);
 }
 
 void link_flush(struct link *link, double timeout)

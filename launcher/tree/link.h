@@ -47,7 +47,7 @@ void link_free(struct link *link); /* closes; NULL is fine */
 
 /* The other end is a program behind a login: skip what comes before its greeting. */
 void link_expect_greeting(struct link *link);
-/* Be that program: write the greeting now. */
+/* Be that program: write the greeting, in the loop, with the answer to what has come already. */
 void link_greet(struct link *link);
 
 void link_send(struct link *link, const struct frame *frame); /* payload is copied or written */
