@@ -56,6 +56,11 @@ uint64_t frame_get_u64(const unsigned char *bytes)
     return le64toh(value);
 }
 
+bool frame_may_wait(const struct frame *frame)
+{
+    return frame->type == FRAME_CHANNEL_CREDIT && frame->flags & FRAME_CHANNEL_CLOSED;
+}
+
 void frame_encode_header(const struct frame *frame, unsigned char header[FRAME_HEADER])
 {
     put_u32(header, (uint32_t)frame->len);

@@ -13,6 +13,7 @@
 #define LAUNCHER_TREE_FRAME_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -156,6 +157,9 @@ struct frame {
 
 /* Bulk frames count against a link's credit and keep their order among themselves. */
 int frame_is_bulk(enum frame_type type);
+
+/* Nobody waits for it: it may go a little later, with what is sent next. */
+bool frame_may_wait(const struct frame *frame);
 
 void frame_encode_header(const struct frame *frame, unsigned char header[FRAME_HEADER]);
 

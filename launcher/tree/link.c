@@ -21,6 +21,7 @@
 #define LINK_READ 16384               /* bytes a read asks for, */
 #define LINK_READ_MORE 131072         /* and one after a read of as many as it asked for */
 #define LINK_DIRECT 4096              /* payloads from here on are written without being copied */
+#define LINK_WAIT 0.01 /* s that a frame waits for others at most, see frame_may_wait() */
 #define LINK_GREETING "\ntprun-agent-greeting-1\n"
 
 struct link {
@@ -30,6 +31,7 @@ struct link {
     int in, out;
     ev_io reader, writer;
     ev_timer pulse;
+    ev_timer late;   /* what may wait is sent */
     ev_timer report; /* tells the owner of an error found while sending */
     struct buf received;
     struct buf sending; /* bytes of whole frames, in order */
@@ -58,6 +60,7 @@ static void link_stop(struct link *link)
     ev_io_stop(link->loop, &link->reader);
     ev_io_stop(link->loop, &link->writer);
     ev_timer_stop(link->loop, &link->pulse);
+    ev_timer_stop(link->loop, &link->late);
     ev_timer_stop(link->loop, &link->report);
 }
 
@@ -104,6 +107,7 @@ static void link_write(struct link *link)
         ev_io_start(link->loop, &link->writer);
     else
         ev_io_stop(link->loop, &link->writer);
+    ev_timer_stop(link->loop, &link->late);
     if (!link->shutting || link->sending.len || link->closing)
         return;
     /* The neighbour sees an end of file. */
@@ -121,6 +125,25 @@ static void link_writable(struct ev_loop *loop, ev_io *io, int events)
     (void)loop;
     (void)events;
     link_write(io->data);
+}
+
+static void link_late(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    link_write(timer->data);
+}
+
+static void link_write_soon(struct link *link, bool may_wait)
+{
+    if (ev_is_active(&link->writer))
+        return;
+    if (!may_wait) {
+        ev_io_start(link->loop, &link->writer);
+    } else if (!ev_is_active(&link->late)) {
+        ev_timer_set(&link->late, LINK_WAIT, 0);
+        ev_timer_start(link->loop, &link->late);
+    }
 }
 
 /* Header and payload in one call where nothing waits before them; the rest is queued. */
@@ -148,8 +171,8 @@ static void link_put(struct link *link, const struct frame *frame)
     done -= FRAME_HEADER;
     if (done < frame->len)
         buf_add(&link->sending, (const char *)frame->bytes + done, frame->len - done);
-    if (link->sending.len && !ev_is_active(&link->writer))
-        ev_io_start(link->loop, &link->writer);
+    if (link->sending.len)
+        link_write_soon(link, frame_may_wait(frame));
 }
 
 /* Bulk that waits goes as far as the credit does. A frame larger than what is left goes when all
@@ -434,8 +457,10 @@ struct link *link_new(struct ev_loop *loop, int in, int out, const struct link_o
     ev_io_init(&link->writer, link_writable, out, EV_WRITE);
     ev_set_priority(&link->writer, EV_MINPRI); /* what is read first may be answered with it */
     ev_timer_init(&link->pulse, link_pulse, 0, 0);
+    ev_timer_init(&link->late, link_late, 0, 0);
     ev_timer_init(&link->report, link_report, 0, 0);
-    link->reader.data = link->writer.data = link->pulse.data = link->report.data = link;
+    link->reader.data = link->writer.data = link->pulse.data = link;
+    link->late.data = link->report.data = link;
     ev_io_start(loop, &link->reader);
     return link;
 }
