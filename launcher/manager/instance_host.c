@@ -153,6 +153,7 @@ static void prepare_programs(void *arg)
     (void)arg;
     local_topology_read_ahead();
     localhost_remember();
+    localhost_read_ahead();
     cgroup_read_ahead();
     pmix_server_watch_forks();
 }

@@ -19,12 +19,14 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "launcher/process/owned_directory.h"
 
-#define TREE_DEPTH 16      /* open directories at a time */
-#define SWEEP_WAIT_MS 5000 /* for what was killed to end */
+#define TREE_DEPTH 16           /* open directories at a time */
+#define SWEEP_WAIT_MS 5000      /* for what was killed to end */
+#define SWEEP_PAUSE 1000000000u /* ns from one sweep to the next */
 
 struct cgroup {
     bool noted; /* set last: whoever reads it may be called at any point of the maker's death */
@@ -246,9 +248,29 @@ static char *cgroup_own(struct error *err)
     return path;
 }
 
+/* When something was swept last (monotonic, ns), in memory that is shared with processes forked later; NULL: it is not
+ * known. */
+static uint64_t *last_sweep;
+
+static bool sweep_is_due(void)
+{
+    uint64_t now = clock_monotonic_ns();
+    uint64_t last = last_sweep ? __atomic_load_n(last_sweep, __ATOMIC_RELAXED) : 0;
+    if (last && now - last < SWEEP_PAUSE)
+        return false;
+    if (last_sweep)
+        __atomic_store_n(last_sweep, now, __ATOMIC_RELAXED);
+    return true;
+}
+
 void cgroup_read_ahead(void)
 {
     struct buf own = BUF_INIT;
+    if (!last_sweep) {
+        void *memory = mmap(NULL, sizeof(*last_sweep), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        last_sweep = memory == MAP_FAILED ? NULL : memory;
+    }
     char *path = cgroup_own(NULL);
     if (path && !known_own.text && file_read("/proc/self/cgroup", &own) == 0) {
         known_own.text = buf_take_text(&own);
@@ -424,7 +446,7 @@ void cgroup_find(struct cgroup *cgroup)
     char *own = cgroup ? cgroup_own(NULL) : NULL;
     if (own && strlen(own) < sizeof(cgroup->own))
         memcpy(cgroup->own, own, strlen(own) + 1);
-    if (own)
+    if (own && sweep_is_due())
         owned_directory_sweep(own, "tprun.", cgroup_sweep);
     free(own);
 }

@@ -39,7 +39,8 @@ struct cgroup *cgroup_new(void);
 void cgroup_read_ahead(void);
 
 /* Find out where it can be made: cgroup_make() is faster then. What others left there is removed
- * beside, see owned_directory_sweep_wait(). */
+ * beside, see owned_directory_sweep_wait(); of processes that were forked after
+ * cgroup_read_ahead(), one in a second does that. */
 void cgroup_find(struct cgroup *cgroup);
 
 /* Make it, for this program's id. Once. 0, or -1 with the reason. Whether processes can be started
