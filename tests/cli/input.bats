@@ -52,6 +52,16 @@ teardown() { nothing_left; }
     [ -z "$output" ]
 }
 
+@test "where /dev/null is tprun's stdin it is the tasks', and no message says that it has ended" {
+    run -0 --separate-stderr bash -c 'timeout 20 "$TPRUN" -n 2 readlink /proc/self/fd/0 </dev/null'
+    equal "$output" "/dev/null
+/dev/null"
+    run -0 --separate-stderr bash -c 'true | timeout 20 "$TPRUN" -n 1 readlink /proc/self/fd/0'
+    [[ "$output" == pipe:* ]]
+    run -0 --separate-stderr bash -c 'echo x >file; timeout 20 "$TPRUN" -i file -n 1 cat </dev/null'
+    equal "$output" x
+}
+
 @test "input that nobody reads does not hold the end of the program" {
     LIMIT=10 run -0 --separate-stderr bash -c 'yes | timeout 10 "$TPRUN" sleep 0.2'
 }

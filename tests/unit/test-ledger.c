@@ -1232,6 +1232,30 @@ static void test_whatever_frees_something_gives_a_sign(void **state)
     instance_close(instance);
 }
 
+static void test_who_keeps_other_cores_than_before_does_not_ring_for_itself(void **state)
+{
+    (void)state;
+    struct instance *instance = open_instance();
+    struct ledger_entry *waiting[4];
+    int bell[4];
+    for (size_t i = 0; i < 4; i++) {
+        waiting[i] = new_program(instance);
+        bell[i] = entry_bell(waiting[i]);
+        assert_int_equal(queue_cores(waiting[i], "n0", "0-3"), 0);
+    }
+    assert_int_equal(queue_cores(waiting[1], "n0", "0-3"), 0);
+    for (size_t i = 0; i < 4; i++) /* it is one of the first two all the same */
+        assert_int_equal(has_sign(bell[i], 0), i == 0);
+    assert_int_equal(queue_cores(waiting[0], "n0", "0-1"), 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(has_sign(bell[i], 0), i == 1 || i == 2);
+    for (size_t i = 0; i < 4; i++) {
+        entry_end(waiting[i]);
+        close(bell[i]);
+    }
+    instance_close(instance);
+}
+
 static void test_who_leaves_the_line_rings_for_the_next_two_of_each_line(void **state)
 {
     (void)state;
@@ -1417,6 +1441,7 @@ int main(void)
         cmocka_unit_test(test_who_leaves_the_line_gives_its_place_away),
         cmocka_unit_test(test_tasks_runs_do_not_stand_in_line_behind_those_outside),
         cmocka_unit_test(test_whatever_frees_something_gives_a_sign),
+        cmocka_unit_test(test_who_keeps_other_cores_than_before_does_not_ring_for_itself),
         cmocka_unit_test(test_who_leaves_the_line_rings_for_the_next_two_of_each_line),
         cmocka_unit_test(test_strangers_are_told_apart_by_their_family),
         cmocka_unit_test(test_another_instance_of_the_same_path_is_not_taken_for_the_outer_one),

@@ -466,6 +466,74 @@ static void test_answers_in_callbacks_are_sent(void **state)
     assert_int_equal(pair->a.bytes.len, 20 * 6);
 }
 
+/* What has been written for the other end, a letter a frame: g for the greeting, p for a ping, w for a word that may
+ * wait, n for any other. */
+static const char *take_written(struct pair *pair)
+{
+    static char seen[16];
+    static const char greeting[] = "\ntprun-agent-greeting-1\n";
+    struct buf bytes = BUF_INIT;
+    struct frame frame;
+    size_t count = 0;
+    ssize_t got = recv(pair->fds[1], buf_reserve(&bytes, 4096), 4096, MSG_DONTWAIT);
+    buf_added(&bytes, got > 0 ? (size_t)got : 0);
+    if (bytes.len && strncmp(buf_text(&bytes), greeting, sizeof(greeting) - 1) == 0) {
+        seen[count++] = 'g';
+        buf_consume(&bytes, sizeof(greeting) - 1);
+    }
+    while (frame_decode(&bytes, &frame, NULL) == 1) {
+        seen[count++] = frame.type == FRAME_PING ? 'p' : frame_may_wait(&frame) ? 'w' : 'n';
+        buf_consume(&bytes, FRAME_HEADER + frame.len);
+    }
+    assert_int_equal(bytes.len, 0);
+    buf_free(&bytes);
+    seen[count] = '\0';
+    return seen;
+}
+
+static void test_the_greeting_goes_with_the_answer_to_what_was_there_before(void **state)
+{
+    struct pair *pair = *state;
+    unsigned char header[FRAME_HEADER];
+    pair->a.answers = true;
+    frame_encode_header(&(struct frame){.type = FRAME_NOTE}, header);
+    assert_int_equal(write(pair->fds[1], header, sizeof(header)), sizeof(header));
+    link_greet(pair->a.link);
+    assert_string_equal(take_written(pair), "");
+    ev_run(pair->loop, EVRUN_ONCE);
+    assert_string_equal(take_written(pair), "gn");
+}
+
+static void test_the_first_ping_goes_with_what_is_sent_next(void **state)
+{
+    struct pair *pair = *state;
+    link_watch(pair->a.link, 5);
+    assert_string_equal(take_written(pair), "");
+    send_note(pair->a.link);
+    ev_run(pair->loop, EVRUN_ONCE);
+    assert_string_equal(take_written(pair), "pn");
+    run_for(pair, 0.2); /* the next is not a pulse later */
+    assert_string_equal(take_written(pair), "p");
+}
+
+static void test_a_word_that_may_wait_goes_with_the_next(void **state)
+{
+    struct pair *pair = *state;
+    const struct frame word = {.type = FRAME_CHANNEL_CREDIT, .flags = FRAME_CHANNEL_CLOSED};
+    double begun = clock_monotonic_seconds();
+    link_send(pair->a.link, &word);
+    ev_run(pair->loop, EVRUN_NOWAIT);
+    bool waits = !*take_written(pair);
+    assert_true(waits || clock_monotonic_seconds() - begun > 0.005);
+    link_send(pair->a.link, &word);
+    send_note(pair->a.link);
+    ev_run(pair->loop, EVRUN_ONCE);
+    assert_string_equal(take_written(pair), waits ? "wwn" : "wn");
+    link_send(pair->a.link, &word);
+    run_for(pair, 0.05);
+    assert_string_equal(take_written(pair), "w");
+}
+
 /* This process does not come to read for longer than the timeout, but there is something to read. */
 static void test_a_neighbour_that_was_only_read_late_is_left_alone(void **state)
 {
@@ -689,6 +757,9 @@ int main(void)
         LINK_TEST(test_a_link_may_be_freed_in_its_callbacks),
         LINK_TEST(test_a_link_may_be_freed_when_there_is_room),
         LINK_TEST(test_answers_in_callbacks_are_sent),
+        LINK_TEST(test_the_greeting_goes_with_the_answer_to_what_was_there_before),
+        LINK_TEST(test_the_first_ping_goes_with_what_is_sent_next),
+        LINK_TEST(test_a_word_that_may_wait_goes_with_the_next),
         LINK_TEST(test_a_neighbour_that_was_only_read_late_is_left_alone),
         LINK_TEST(test_two_that_were_both_stopped_are_left_alone),
         LINK_TEST(test_a_neighbour_whose_bulk_waits_is_left_alone),
