@@ -11,6 +11,7 @@ libbase_a_SOURCES = \
     base/file.c base/file.h \
     base/file_text.c base/file_text.h \
     base/hash_table.c base/hash_table.h \
+    base/hwloc_library.c base/hwloc_library.h \
     base/mem.c base/mem.h \
     base/number.c base/number.h \
     base/pack.c base/pack.h \

@@ -3,13 +3,13 @@
 
 #include <dlfcn.h>
 #include <glob.h>
-#include <hwloc.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hwloc_library.h"
 #include "base/mem.h"
 #include "pmi-server/pmix/accept_check.h"
 #include "pmi-server/pmix/closed_connections.h"
@@ -110,7 +110,8 @@ static int resolve(struct pmix_library *library, void *handle, struct error *err
                 library->version.text, path_of(handle), table[i].symbol);
     library->path = path_of(handle);
     library->init_util = (int (*)(pmix_info_t *, size_t, char *))dlsym(handle, "pmix_init_util");
-    library->same_hwloc = dlsym(handle, "hwloc_get_api_version") == (void *)hwloc_get_api_version;
+    const char *any = "hwloc_get_api_version";
+    library->same_hwloc = dlsym(handle, any) == hwloc_library_function(any);
     return 0;
 }
 

@@ -114,3 +114,18 @@ GET2=$ROOT/tests/programs/pmi2-get
     HWLOC_XMLFILE=large run -1 --separate-stderr tprun -n 1 true
     equal "$stderr" "tprun: this machine's topology: HWLOC_XMLFILE=large: it is larger than 32 MiB"
 }
+
+@test "hwloc is opened by who asks for a topology, and where it is not there that is said" {
+    need_plain_build "the library is linked with what looks for its memory"
+    { [ "$(id -u)" = 0 ] && unshare -m --propagation private true; } 2>/dev/null || skip "needs root, and namespaces"
+    run -0 --separate-stderr ldd "$TPRUN"
+    [[ $output != *hwloc* ]]
+    local library
+    library=$(readlink -f "$(ldconfig -p | sed -n '/libhwloc\.so\./s/.* => //p' | head -n 1)")
+    without() { run "$1" --separate-stderr unshare -m --propagation private \
+        sh -c 'mount --bind /dev/null "$0" && exec "$@"' "$library" timeout 20 "${@:2}"; }
+    without -0 "$TPRUN" --help
+    without -0 "${TPRUN%/*}/tpctl" list
+    without -1 "$TPRUN" -n 1 true
+    has_line "$stderr" "tprun: hwloc cannot be opened: *libhwloc.so*"
+}
