@@ -166,8 +166,8 @@ static void agent_open_for(struct agent *agent, const char *cores, const char *d
     bool at_once = agent->boot.pmix && agent->topo && !agent->boot.batch;
     if (at_once)
         agent_open_program(agent);
-    uplink_watch(agent->uplink, agent->boot.node_timeout);
     say_hello(agent, cores, digest);
+    uplink_watch(agent->uplink, agent->boot.node_timeout);
     uplink_flush(agent->uplink);
     if (!at_once) {
         open_port(agent);
@@ -191,6 +191,8 @@ static void agent_on_welcome(struct agent *agent, const struct frame *frame)
     } else {
         uplink_set_node(agent->uplink, (uint32_t)node);
         agent->host = mem_copy_text(host);
+        if (!agent->topo) /* the hello takes long: the greeting goes without it */
+            uplink_flush(agent->uplink);
         downlink_start(agent->downlink, &agent->boot, below); /* the long way first */
         agent_open_for(agent, cores, digest);
     }

@@ -48,7 +48,7 @@ static int write_all(int fd, const void *bytes, size_t len)
     return 0;
 }
 
-/* In one piece: whoever reads is woken by the first. */
+/* In one piece: whoever reads would be woken by the first, and wait for the second. */
 static int send_frame(int fd, const struct frame *frame)
 {
     struct buf whole = BUF_INIT;

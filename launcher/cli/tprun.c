@@ -429,8 +429,8 @@ static int run_in_instance(struct spec *spec)
 static void leave_out_null_input(struct spec *spec)
 {
     struct stat own;
-    bool by_default = spec->input == SPEC_INPUT_RANKS && strcmp(spec->input_arg, "0") == 0;
-    if (by_default && !spec->pty && !spec_saves(spec) && fstat(STDIN_FILENO, &own) == 0 &&
+    bool for_rank_0 = spec->input == SPEC_INPUT_RANKS && strcmp(spec->input_arg, "0") == 0;
+    if (for_rank_0 && !spec->pty && !spec_saves(spec) && fstat(STDIN_FILENO, &own) == 0 &&
         S_ISCHR(own.st_mode) && own.st_rdev == makedev(1, 3))
         spec->input = SPEC_INPUT_NONE;
 }

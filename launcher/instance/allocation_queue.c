@@ -388,21 +388,22 @@ static int stand_in_line(struct allocation_queue *queue, struct error *err)
     return rc;
 }
 
-/* In a line that moves, what it keeps is of use to nobody: its turn comes before it is made. */
-static void wait_on(struct allocation_queue *queue)
+/* While the line moves a reservation is of no use: the turn comes first. */
+static void stay_in_line(struct allocation_queue *queue)
 {
     struct error ignored = ERROR_INIT;
-    double moves = queue->first_at + QUEUE_MOVES - clock_monotonic_seconds();
-    if (moves <= 0)
+    double left = queue->first_at + QUEUE_MOVES - clock_monotonic_seconds();
+    if (left <= 0)
         make_reservation(queue, &ignored); /* later ones wait longer where that fails */
     error_clear(&ignored);
-    arm(queue, moves > 0 ? moves : QUEUE_FIRST);
+    ev_now_update(queue->loop);
+    arm(queue, left > 0 ? left : QUEUE_FIRST);
 }
 
 int allocation_queue_wait(struct allocation_queue *queue, struct error *err)
 {
     if (queue->waits) {
-        wait_on(queue);
+        stay_in_line(queue);
         return 0;
     }
     struct ledger_entry *entry = resources_entry(queue->resources);

@@ -21,8 +21,8 @@
 /* The bell of the program with this directory: a descriptor, readable once it was rung. -1: it can
  * have none here. */
 int claim_bell_open(int dir);
-/* Rings for the first `turns` of each line by these claims; who is among them and rings itself knows
- * (`self`, its number). */
+/* Rings for the first `turns` of each line by these claims. Whoever rings, with the number `self`,
+ * may be one of them, and is not rung for: it knows already. */
 void claim_bell_ring(struct instance *instance, const struct claims *claims, unsigned turns,
                      uint64_t self);
 

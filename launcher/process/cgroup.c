@@ -228,8 +228,9 @@ static const char *cgroup_mounts(void)
     return mounts.len ? buf_text(&mounts) : NULL;
 }
 
+/* The text of /proc/self/cgroup, and the usable place that was found for it; NULL: none was. */
 static struct {
-    char *text, *path; /* of /proc/self/cgroup, and where that was found to be; NULL: nothing was */
+    char *text, *path;
 } known_own;
 
 static char *cgroup_own(struct error *err)
@@ -244,41 +245,12 @@ static char *cgroup_own(struct error *err)
         path = mem_copy_text(known_own.path);
     else if (!(path = cgroup_locate(mounts, buf_text(&own), is_usable, NULL)))
         path = cgroup_locate(mounts, buf_text(&own), is_cgroup2, err);
+    else if (!known_own.text) {
+        known_own.path = mem_copy_text(path);
+        known_own.text = buf_take_text(&own);
+    }
     buf_free(&own);
     return path;
-}
-
-/* When something was swept last (monotonic, ns), in memory that is shared with processes forked later; NULL: it is not
- * known. */
-static uint64_t *last_sweep;
-
-static bool sweep_is_due(void)
-{
-    uint64_t now = clock_monotonic_ns();
-    uint64_t last = last_sweep ? __atomic_load_n(last_sweep, __ATOMIC_RELAXED) : 0;
-    if (last && now - last < SWEEP_PAUSE)
-        return false;
-    if (last_sweep)
-        __atomic_store_n(last_sweep, now, __ATOMIC_RELAXED);
-    return true;
-}
-
-void cgroup_read_ahead(void)
-{
-    struct buf own = BUF_INIT;
-    if (!last_sweep) {
-        void *memory = mmap(NULL, sizeof(*last_sweep), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        last_sweep = memory == MAP_FAILED ? NULL : memory;
-    }
-    char *path = cgroup_own(NULL);
-    if (path && !known_own.text && file_read("/proc/self/cgroup", &own) == 0) {
-        known_own.text = buf_take_text(&own);
-        known_own.path = path;
-        path = NULL;
-    }
-    buf_free(&own);
-    free(path);
 }
 
 /* ---- processor time ---- */
@@ -439,6 +411,31 @@ static void cgroup_sweep(const char *path)
     if (!populated)
         remove_tree(path);
     free(file);
+}
+
+/* When something was swept last (monotonic, ns), in memory that is shared with processes forked
+ * later; NULL: it is not known. */
+static uint64_t *last_sweep;
+
+void cgroup_read_ahead(void)
+{
+    free(cgroup_own(NULL));
+    if (last_sweep)
+        return;
+    void *memory =
+        mmap(NULL, sizeof(*last_sweep), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    last_sweep = memory == MAP_FAILED ? NULL : memory;
+}
+
+static bool sweep_is_due(void)
+{
+    uint64_t now = clock_monotonic_ns();
+    uint64_t last = last_sweep ? __atomic_load_n(last_sweep, __ATOMIC_RELAXED) : 0;
+    if (last && now - last < SWEEP_PAUSE)
+        return false;
+    if (last_sweep)
+        __atomic_store_n(last_sweep, now, __ATOMIC_RELAXED);
+    return true;
 }
 
 void cgroup_find(struct cgroup *cgroup)

@@ -11,8 +11,8 @@
  *
  * The process that makes it owns the directory (owned_directory.h), and so do those that it was
  * forked from and that made the struct, as long as they live. Where all were killed that could have
- * ended it, the next program that looks for a place beside it ends what lives in it, and removes
- * it.
+ * ended it, a later program that looks for a place beside it ends what lives in it, and removes it:
+ * the next, and in an instance the first that comes a second after another has looked.
  *
  * Where it is stands in memory that is shared with processes forked later. So the one that makes
  * it may be killed at any point: whoever forked it can end the cgroup.

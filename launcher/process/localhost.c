@@ -237,13 +237,14 @@ void localhost_resolve(const char *const *names, bool *here, size_t count)
     }
 }
 
-/* The boot id and the process namespace, which no process changes. The kernel takes long to say the second. */
-static const char *localhost_kernel(void)
+/* The boot id and the process namespace, which no process changes. It takes the kernel long to say
+ * the second. */
+static const char *kernel_and_namespace(void)
 {
-    static char kernel[128];
+    static char known[128];
     char boot[64] = "", space[64] = "";
-    if (*kernel)
-        return kernel;
+    if (*known)
+        return known;
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     if (file) {
         size_t len = fread(boot, 1, sizeof(boot) - 1, file);
@@ -253,19 +254,19 @@ static const char *localhost_kernel(void)
     }
     ssize_t len = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
     space[len > 0 ? len : 0] = '\0';
-    snprintf(kernel, sizeof(kernel), "%s %s", boot, space);
-    return kernel;
+    snprintf(known, sizeof(known), "%s %s", boot, space);
+    return known;
 }
 
 void localhost_read_ahead(void)
 {
-    localhost_kernel();
+    kernel_and_namespace();
 }
 
 /* Containers on one kernel have other process namespaces or host names. */
 char *localhost_machine(void)
 {
-    char *name = localhost_name(), *machine = mem_format("%s %s", localhost_kernel(), name);
+    char *name = localhost_name(), *machine = mem_format("%s %s", kernel_and_namespace(), name);
     free(name);
     return machine;
 }

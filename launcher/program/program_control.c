@@ -335,7 +335,7 @@ static void refuse_ranks(const struct program *program, const struct idset *rank
     else if (idset_empty(with_stdin))
         control_answer_refuse(answer, CONTROL_REFUSED, "none of its tasks has a stdin%s",
                               program->spec->input == SPEC_INPUT_NONE
-                                  ? " (--input none, or /dev/null is tprun's)"
+                                  ? " (--input none, or tprun's own stdin is /dev/null)"
                                   : " any more");
     else if (ranks && idset_last(ranks) >= nranks)
         control_answer_refuse(answer, CONTROL_REFUSED, "unknown rank %u (expected 0-%u)",

@@ -329,7 +329,7 @@ static void child_start_here(struct child *child, int pair[2])
                    errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : "");
 }
 
-/* The welcome is there when the agent is. */
+/* With the welcome in it, so that it is there when the agent is, which may have had one before. */
 static void child_open_link(struct child *child, int fd)
 {
     child->link = link_new(child->owner->loop, fd, fd, &child_link_ops, child);
@@ -439,7 +439,7 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
         child_start_command(child, target->login, pair[1]);
     child_open_link(child, pair[0]);
     if (lent) {
-        link_flush(child->link, 0); /* whoever takes the other end passes both on at once */
+        link_flush(child->link, 0); /* the welcome is in it when its other end is handed over */
         child_start_lent(child, pair[1]);
     }
     close(pair[1]);

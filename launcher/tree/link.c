@@ -19,7 +19,7 @@
 #define LINK_PULSES 5                 /* unanswered pings that make a link silent */
 #define LINK_SETTLED 0.1              /* s after which a new link is at rest */
 #define LINK_READ 16384               /* bytes a read asks for, */
-#define LINK_READ_MORE 131072         /* and one after a read of as many as it asked for */
+#define LINK_READ_MORE 131072         /* and where the read before was full */
 #define LINK_DIRECT 4096              /* payloads from here on are written without being copied */
 #define LINK_WAIT 0.01 /* s that a frame waits for others at most, see frame_may_wait() */
 #define LINK_GREETING "\ntprun-agent-greeting-1\n"
@@ -410,8 +410,9 @@ static void link_pulse(struct ev_loop *loop, ev_timer *timer, int events)
     link_ping(link);
 }
 
-/* The first ping goes with what is sent next, and the answer with the neighbour's: for the time between the clocks
- * that is good enough until the next, which finds both at rest. */
+/* The first ping goes with what is sent next, and its answer with what the neighbour sends next:
+ * that says well enough how far the clocks are apart, until the next ping finds both at rest. It is
+ * not one of those whose answers are missed. */
 void link_watch(struct link *link, double timeout)
 {
     link->timeout = timeout;
@@ -421,6 +422,7 @@ void link_watch(struct link *link, double timeout)
         return;
     double pulse = timeout / LINK_PULSES;
     link_ping(link);
+    ev_now_update(link->loop);
     ev_timer_set(&link->pulse, fmin(LINK_SETTLED, pulse), pulse);
     ev_timer_start(link->loop, &link->pulse);
 }

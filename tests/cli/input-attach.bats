@@ -86,7 +86,7 @@ refused() {
     wait_for 5 test -e ended
     refused 4 "program 1: rank 0 reads no more: the end of its stdin was sent*" -i 0 1
     tprun -d -i none sh -c "until [ -e go ]; do sleep 0.05; done" >id
-    refused 1 "program 2: none of its tasks has a stdin (--input none, or /dev/null is tprun's)" -i all 2
+    refused 1 "program 2: none of its tasks has a stdin (--input none, or tprun's own stdin is /dev/null)" -i all 2
     touch go
     tpctl wait 1 2
 }

@@ -52,7 +52,7 @@ teardown() { nothing_left; }
     [ -z "$output" ]
 }
 
-@test "where /dev/null is tprun's stdin it is the tasks', and no message says that it has ended" {
+@test "where /dev/null is tprun's stdin it is the tasks'" {
     run -0 --separate-stderr bash -c 'timeout 20 "$TPRUN" -n 2 readlink /proc/self/fd/0 </dev/null'
     equal "$output" "/dev/null
 /dev/null"

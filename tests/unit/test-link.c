@@ -466,8 +466,8 @@ static void test_answers_in_callbacks_are_sent(void **state)
     assert_int_equal(pair->a.bytes.len, 20 * 6);
 }
 
-/* What has been written for the other end, a letter a frame: g for the greeting, p for a ping, w for a word that may
- * wait, n for any other. */
+/* What has been written for the other end, a letter a frame: g for the greeting, p for a ping, w for a
+ * word that may wait, n for any other. */
 static const char *take_written(struct pair *pair)
 {
     static char seen[16];
@@ -507,13 +507,17 @@ static void test_the_greeting_goes_with_the_answer_to_what_was_there_before(void
 static void test_the_first_ping_goes_with_what_is_sent_next(void **state)
 {
     struct pair *pair = *state;
+    ev_now_update(pair->loop);
     link_watch(pair->a.link, 5);
     assert_string_equal(take_written(pair), "");
     send_note(pair->a.link);
     ev_run(pair->loop, EVRUN_ONCE);
-    assert_string_equal(take_written(pair), "pn");
-    run_for(pair, 0.2); /* the next is not a pulse later */
-    assert_string_equal(take_written(pair), "p");
+    const char *seen = take_written(pair);
+    assert_int_equal(strncmp(seen, "pn", 2), 0); /* and another ping, if that took so long */
+    if (!seen[2]) {
+        run_for(pair, 0.2); /* less than a pulse */
+        assert_string_equal(take_written(pair), "p");
+    }
 }
 
 static void test_a_word_that_may_wait_goes_with_the_next(void **state)
@@ -521,6 +525,7 @@ static void test_a_word_that_may_wait_goes_with_the_next(void **state)
     struct pair *pair = *state;
     const struct frame word = {.type = FRAME_CHANNEL_CREDIT, .flags = FRAME_CHANNEL_CLOSED};
     double begun = clock_monotonic_seconds();
+    ev_now_update(pair->loop);
     link_send(pair->a.link, &word);
     ev_run(pair->loop, EVRUN_NOWAIT);
     bool waits = !*take_written(pair);
