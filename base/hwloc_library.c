@@ -10,7 +10,8 @@
 #include "config.h"
 
 #define TYPE_FILTER enum hwloc_type_filter_e
-/* Result, name, parameters, arguments: all that this program and the inline functions of <hwloc.h> call. */
+/* Result, name, parameters, arguments: all that this program and the inline functions of <hwloc.h>
+ * call. */
 #define FUNCTIONS(X)                                                                               \
     X(unsigned, hwloc_get_api_version, (void), ())                                                 \
     X(hwloc_bitmap_t, hwloc_bitmap_alloc, (void), ())                                              \

@@ -3,8 +3,8 @@
  *
  * Sizes here are bounded by their callers, and the kernel overcommits: a failed small allocation
  * is not a state that a launcher can go on from. These write one line to stderr and _exit(1):
- * beside main() and hwloc_library.h nobody else does so. pmi-server/client, which lives in other people's programs,
- * does not use them.
+ * beside main(), and hwloc_library.h where hwloc is not there, nobody else does so.
+ * pmi-server/client, which lives in other people's programs, does not use them.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

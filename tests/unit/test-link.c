@@ -466,8 +466,8 @@ static void test_answers_in_callbacks_are_sent(void **state)
     assert_int_equal(pair->a.bytes.len, 20 * 6);
 }
 
-/* What has been written for the other end, a letter a frame: g for the greeting, p for a ping, w for a
- * word that may wait, n for any other. */
+/* What has been written for the other end, a letter a frame: g for the greeting, p for a ping, w for
+ * a word that may wait, n for any other. */
 static const char *take_written(struct pair *pair)
 {
     static char seen[16];
