@@ -440,6 +440,18 @@ static void set_nonblocking(int fd)
     fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
+static void init_events(struct link *link)
+{
+    ev_io_init(&link->reader, link_readable, link->in, EV_READ);
+    ev_io_init(&link->writer, link_writable, link->out, EV_WRITE);
+    ev_set_priority(&link->writer, EV_MINPRI); /* what is read first may be answered with it */
+    ev_timer_init(&link->pulse, link_pulse, 0, 0);
+    ev_timer_init(&link->late, link_late, 0, 0);
+    ev_timer_init(&link->report, link_report, 0, 0);
+    link->reader.data = link->writer.data = link->pulse.data = link;
+    link->late.data = link->report.data = link;
+}
+
 struct link *link_new(struct ev_loop *loop, int in, int out, const struct link_ops *ops, void *arg)
 {
     struct link *link = mem_alloc(sizeof(*link));
@@ -455,14 +467,7 @@ struct link *link_new(struct ev_loop *loop, int in, int out, const struct link_o
     set_nonblocking(in);
     if (out != in)
         set_nonblocking(out);
-    ev_io_init(&link->reader, link_readable, in, EV_READ);
-    ev_io_init(&link->writer, link_writable, out, EV_WRITE);
-    ev_set_priority(&link->writer, EV_MINPRI); /* what is read first may be answered with it */
-    ev_timer_init(&link->pulse, link_pulse, 0, 0);
-    ev_timer_init(&link->late, link_late, 0, 0);
-    ev_timer_init(&link->report, link_report, 0, 0);
-    link->reader.data = link->writer.data = link->pulse.data = link;
-    link->late.data = link->report.data = link;
+    init_events(link);
     ev_io_start(loop, &link->reader);
     return link;
 }
