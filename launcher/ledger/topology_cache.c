@@ -16,6 +16,7 @@
 
 #define TOPOLOGY_CACHE_FILE "topologies.json"
 #define TOPOLOGY_CACHE_MAX (64u << 20) /* bytes of the file */
+#define TOPOLOGY_CACHE_LOOKS 8         /* for hosts, one by one, before there is an index of them */
 
 struct cached_topology { /* one kind of hardware */
     char *digest;
@@ -27,16 +28,33 @@ struct topology_cache {
     struct cached_topology *topologies;
     size_t ntopologies;
     struct hostlist *hosts;
-    struct host_index *places; /* of them */
-    size_t *of;                /* by place: index into topologies */
+    size_t *of;                /* by place in them: index into topologies */
+    struct host_index *places; /* of them; NULL: there is none yet */
+    unsigned looks;            /* without it */
     bool changed;
 };
 
 /* ---- in memory ---- */
 
-static struct cached_topology *find_cached(const struct topology_cache *cache, const char *host)
+/* Most programs ask for the hosts that they run on, and an index takes in all of the instance. */
+static size_t place_of(struct topology_cache *cache, const char *host)
 {
-    size_t place = host_index_find(cache->places, host);
+    size_t count = hostlist_count(cache->hosts);
+    if (!cache->places && cache->looks++ < TOPOLOGY_CACHE_LOOKS) {
+        ssize_t place = hostlist_find(cache->hosts, host);
+        return place < 0 ? HOST_INDEX_NONE : (size_t)place;
+    }
+    if (!cache->places) {
+        cache->places = host_index_new(count);
+        for (size_t i = 0; i < count; i++)
+            host_index_add(cache->places, hostlist_nth(cache->hosts, i), i);
+    }
+    return host_index_find(cache->places, host);
+}
+
+static struct cached_topology *find_cached(struct topology_cache *cache, const char *host)
+{
+    size_t place = place_of(cache, host);
     return place == HOST_INDEX_NONE ? NULL : &cache->topologies[cache->of[place]];
 }
 
@@ -60,7 +78,8 @@ static void add_host(struct topology_cache *cache, const char *host, size_t cach
     hostlist_append(cache->hosts, host);
     cache->of = array_grow(cache->of, place, sizeof(*cache->of));
     cache->of[place] = cached;
-    host_index_add(cache->places, hostlist_nth(cache->hosts, place), place);
+    if (cache->places)
+        host_index_add(cache->places, hostlist_nth(cache->hosts, place), place);
 }
 
 struct topo *topology_cache_topo(struct topology_cache *cache, const char *host)
@@ -69,7 +88,7 @@ struct topo *topology_cache_topo(struct topology_cache *cache, const char *host)
     return cached ? cached->topo : NULL;
 }
 
-const char *topology_cache_digest(const struct topology_cache *cache, const char *host)
+const char *topology_cache_digest(struct topology_cache *cache, const char *host)
 {
     struct cached_topology *cached = find_cached(cache, host);
     return cached ? cached->digest : NULL;
@@ -82,7 +101,7 @@ void topology_cache_put(struct topology_cache *cache, const char *host, struct t
     if (known && strcmp(known, digest) == 0)
         return;
     size_t cached = number_of_cached(cache, digest, topo);
-    size_t place = host_index_find(cache->places, host);
+    size_t place = place_of(cache, host);
     if (place == HOST_INDEX_NONE)
         add_host(cache, host, cached);
     else
@@ -99,8 +118,9 @@ static void read_node(struct topology_cache *cache, const json_t *node)
     struct topo *topo = hosts ? topo_from_json(json_object_get(node, "topology"), NULL) : NULL;
     char *digest = topo ? topo_digest(topo) : NULL; /* its own, whatever the file says */
     size_t cached = topo ? number_of_cached(cache, digest, topo) : 0;
+    bool first = hostlist_count(cache->hosts) == 0; /* a host that it names twice is found once */
     for (size_t i = 0; topo && i < hostlist_count(hosts); i++)
-        if (host_index_find(cache->places, hostlist_nth(hosts, i)) == HOST_INDEX_NONE)
+        if (first || place_of(cache, hostlist_nth(hosts, i)) == HOST_INDEX_NONE)
             add_host(cache, hostlist_nth(hosts, i), cached);
     free(digest);
     topo_free(topo);
@@ -170,7 +190,6 @@ struct topology_cache *topology_cache_open(struct instance *instance)
     struct topology_cache *cache = mem_alloc(sizeof(*cache));
     cache->instance = instance;
     cache->hosts = hostlist_new();
-    cache->places = host_index_new(0);
     topology_cache_read_file(cache);
     return cache;
 }

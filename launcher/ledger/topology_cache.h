@@ -21,7 +21,7 @@ void topology_cache_free(struct topology_cache *cache);                /* NULL i
 
 /* What is remembered of a host, borrowed; NULL: nothing. Hosts of one digest share one topo. */
 struct topo *topology_cache_topo(struct topology_cache *cache, const char *host);
-const char *topology_cache_digest(const struct topology_cache *cache, const char *host);
+const char *topology_cache_digest(struct topology_cache *cache, const char *host);
 
 /* From now on the host is as `topo` says, whose digest is given. */
 void topology_cache_put(struct topology_cache *cache, const char *host, struct topo *topo,

@@ -114,6 +114,41 @@ static void test_two_that_save_at_once_lose_nothing(void **state)
     topology_cache_free(one);
 }
 
+/* The first are looked for one by one, and the rest by an index. */
+static void test_any_number_of_hosts_is_found(void **state)
+{
+    enum { HOSTS = 40 };
+    struct topology_cache *cache = topology_cache_open(instance);
+    (void)state;
+    for (int i = 0; i < HOSTS; i++) {
+        char host[24];
+        snprintf(host, sizeof(host), "n%d", i);
+        put(cache, host, i % 2 ? "core:4 pu:1" : "core:2 pu:1");
+    }
+    save(cache);
+    topology_cache_free(cache);
+    cache = topology_cache_open(instance);
+    for (int i = HOSTS - 1; i >= -1; i--) {
+        char host[24];
+        snprintf(host, sizeof(host), "n%d", i);
+        if (i < 0)
+            assert_null(topology_cache_topo(cache, host));
+        else
+            assert_int_equal(cores(cache, host), i % 2 ? 4 : 2);
+    }
+    put(cache, "n7", "core:8 pu:1");
+    put(cache, "late", "core:8 pu:1");
+    assert_int_equal(cores(cache, "n7"), 8);
+    assert_int_equal(cores(cache, "late"), 8);
+    save(cache);
+    topology_cache_free(cache);
+    cache = topology_cache_open(instance);
+    assert_int_equal(cores(cache, "n7"), 8);
+    assert_int_equal(cores(cache, "n9"), 4);
+    assert_int_equal(cores(cache, "late"), 8);
+    topology_cache_free(cache);
+}
+
 /* It is a cache: what cannot be read is not there, and is written anew. */
 static void test_a_damaged_file_counts_as_none(void **state)
 {
@@ -151,6 +186,7 @@ int main(void)
         TOPOLOGY_CACHE_TEST(test_what_is_saved_is_known_to_the_next),
         TOPOLOGY_CACHE_TEST(test_a_host_that_has_changed_is_as_it_was_last),
         TOPOLOGY_CACHE_TEST(test_two_that_save_at_once_lose_nothing),
+        TOPOLOGY_CACHE_TEST(test_any_number_of_hosts_is_found),
         TOPOLOGY_CACHE_TEST(test_a_damaged_file_counts_as_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
