@@ -242,6 +242,20 @@ elsewhere() {
     [ ! -e "$live" ]
 }
 
+@test "in an instance a program that starts a second later removes it" {
+    need_cgroup
+    ln -s "$TPRUN" tpbatch
+    dead="$below/tprun.0.1.inside$$" run -0 --separate-stderr ./tpbatch sh -c '
+        "$TPRUN" true # and may look
+        mkdir "$dead"
+        sleep 1.1
+        "$TPRUN" true
+        for try in 1 2 3 4 5 6 7 8 9 10; do [ -e "$dead" ] || exit 0; sleep 0.1; done # beside its task
+        rmdir "$dead"
+        echo left'
+    equal "$output" ""
+}
+
 @test "SIGKILL of all of them leaves an empty cgroup that the next run removes" {
     need_kill
     local manager all
