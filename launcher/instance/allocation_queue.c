@@ -20,8 +20,7 @@
 #define QUEUE_FIRST 0.5    /* s between looks without a sign, for the first two in line, */
 #define QUEUE_NEXT 2.0     /* for who may pass others as its end is known, */
 #define QUEUE_FAR 10.0     /* and for others, who are many: they are woken when that has changed */
-#define QUEUE_MOVES                                                                                \
-    0.05 /* s as the first in which it may get what it waits for, as those before it did */
+#define QUEUE_MOVES 0.05   /* s for a new head of the line, before it makes a reservation */
 #define QUEUE_DEATH                                                                                \
     0.1 /* s from a sign until who is next sees whether the first has gone without a word */
 #define QUEUE_SHARES "; --overlap shares them"

@@ -29,7 +29,7 @@ struct topology_cache {
     size_t ntopologies;
     struct hostlist *hosts;
     size_t *of;                /* by place in them: index into topologies */
-    struct host_index *places; /* of them; NULL: there is none yet */
+    struct host_index *places; /* of the hosts, once it is needed; NULL before */
     unsigned looks;            /* without it */
     bool changed;
 };

@@ -329,7 +329,8 @@ static void child_start_here(struct child *child, int pair[2])
                    errno == EAGAIN ? " (\"ulimit -u\" limits processes)" : "");
 }
 
-/* With the welcome in it, so that it is there when the agent is, which may have had one before. */
+/* The welcome is sent at once, ahead of the agent's greeting; one that is reached again gets it once
+ * it has greeted. */
 static void child_open_link(struct child *child, int fd)
 {
     child->link = link_new(child->owner->loop, fd, fd, &child_link_ops, child);
