@@ -304,6 +304,8 @@ void channels_add(struct channels *channels, uint32_t node, uint32_t number, int
     ev_io_init(&channel->writer, channel_on_writable, fd, EV_WRITE);
     channel->reader.data = channel->writer.data = channel;
     ev_io_start(channels->loop, &channel->reader);
+    ev_feed_event(channels->loop, &channel->reader,
+                  EV_READ); /* what is there goes with what opens it */
 }
 
 void channels_refuse(struct channels *channels, uint32_t node, uint32_t number, const void *bytes,

@@ -29,7 +29,9 @@ struct link {
     const struct link_ops *ops;
     void *arg;
     int in, out;
-    ev_io reader, writer;
+    ev_io reader;
+    ev_prepare sender; /* all that one round of the loop gives to be sent goes in one write, */
+    ev_io writer;      /* and what the neighbour has no room for once it has */
     ev_timer pulse;
     ev_timer late;   /* what may wait is sent */
     ev_timer report; /* tells the owner of an error found while sending */
@@ -58,6 +60,7 @@ struct link {
 static void link_stop(struct link *link)
 {
     ev_io_stop(link->loop, &link->reader);
+    ev_prepare_stop(link->loop, &link->sender);
     ev_io_stop(link->loop, &link->writer);
     ev_timer_stop(link->loop, &link->pulse);
     ev_timer_stop(link->loop, &link->late);
@@ -88,6 +91,7 @@ static void link_fail(struct link *link)
 
 static void link_write(struct link *link)
 {
+    ev_prepare_stop(link->loop, &link->sender);
     while (link->sending.len && !link->closing) {
         ssize_t n = write(link->out, buf_bytes(&link->sending), link->sending.len);
         if (n < 0 && errno == EINTR)
@@ -127,6 +131,13 @@ static void link_writable(struct ev_loop *loop, ev_io *io, int events)
     link_write(io->data);
 }
 
+static void link_send_all(struct ev_loop *loop, ev_prepare *sender, int events)
+{
+    (void)loop;
+    (void)events;
+    link_write(sender->data);
+}
+
 static void link_late(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
@@ -139,7 +150,7 @@ static void link_write_soon(struct link *link, bool may_wait)
     if (ev_is_active(&link->writer))
         return;
     if (!may_wait) {
-        ev_io_start(link->loop, &link->writer);
+        ev_prepare_start(link->loop, &link->sender);
     } else if (!ev_is_active(&link->late)) {
         ev_timer_set(&link->late, LINK_WAIT, 0);
         ev_timer_start(link->loop, &link->late);
@@ -440,16 +451,21 @@ static void set_nonblocking(int fd)
     fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-static void init_events(struct link *link)
+static void init_timers(struct link *link)
 {
-    ev_io_init(&link->reader, link_readable, link->in, EV_READ);
-    ev_io_init(&link->writer, link_writable, link->out, EV_WRITE);
-    ev_set_priority(&link->writer, EV_MINPRI); /* what is read first may be answered with it */
     ev_timer_init(&link->pulse, link_pulse, 0, 0);
     ev_timer_init(&link->late, link_late, 0, 0);
     ev_timer_init(&link->report, link_report, 0, 0);
-    link->reader.data = link->writer.data = link->pulse.data = link;
-    link->late.data = link->report.data = link;
+    link->pulse.data = link->late.data = link->report.data = link;
+}
+
+static void init_events(struct link *link)
+{
+    ev_io_init(&link->reader, link_readable, link->in, EV_READ);
+    ev_prepare_init(&link->sender, link_send_all);
+    ev_io_init(&link->writer, link_writable, link->out, EV_WRITE);
+    ev_set_priority(&link->writer, EV_MINPRI); /* what is read first may be answered with it */
+    link->reader.data = link->sender.data = link->writer.data = link;
 }
 
 struct link *link_new(struct ev_loop *loop, int in, int out, const struct link_ops *ops, void *arg)
@@ -468,6 +484,7 @@ struct link *link_new(struct ev_loop *loop, int in, int out, const struct link_o
     if (out != in)
         set_nonblocking(out);
     init_events(link);
+    init_timers(link);
     ev_io_start(loop, &link->reader);
     return link;
 }

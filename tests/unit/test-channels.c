@@ -145,6 +145,22 @@ static void open_channel(struct world *world, uint32_t number, int ends[2])
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
 }
 
+/* The loop is not asked whether there is something to read. */
+static void what_is_there_goes_with_what_opens_it(void **state)
+{
+    struct world *world = *state;
+    int ends[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(write(ends[0], "hello", 5), 5);
+    channels_add(world->a.channels, NODE, 7, ends[1]);
+    ev_invoke_pending(world->loop);
+    assert_non_null(world->a.first);
+    assert_int_equal(world->a.first->frame.len, 5);
+    assert_memory_equal(world->a.first->frame.bytes, "hello", 5);
+    assert_null(world->a.first->next);
+    close(ends[0]);
+}
+
 static unsigned char byte_at(size_t at)
 {
     return (unsigned char)(at * 31 + at / 251);
@@ -738,6 +754,7 @@ static void channels_of_lost_nodes_are_closed_and_no_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_there_goes_with_what_opens_it, setup, teardown),
         cmocka_unit_test_setup_teardown(moves_data_both_ways, setup, teardown),
         cmocka_unit_test_setup_teardown(keeps_to_the_window_where_nobody_reads, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stalled_channel_stops_no_other, setup, teardown),
