@@ -127,16 +127,20 @@ void resources_begin_limit(struct resources *resources, const struct rset *claim
 
 /* ---- what others hold ---- */
 
-/* Of each host where others hold something the cores of R less these. */
+/* Of each host where others hold something the cores of R less these. Where they hold nothing no host is looked
+ * at. */
 static void resources_subtract_held(struct resources *resources)
 {
-    for (uint32_t i = 0; i < host_count(resources->hosts); i++) {
+    const struct rset *all = resources_held(resources);
+    bool any = all && all->nnodes;
+    for (uint32_t i = 0; (any || resources->less) && i < host_count(resources->hosts); i++) {
         const struct node *node = host_at(resources->hosts, i)->node;
         const struct rset_node *held = resources_held_of(resources, i);
         idset_free(resources->free[i]);
         resources->free[i] =
             held && node->cores ? idset_subtract(node->cores, held->children->cores) : NULL;
     }
+    resources->less = any;
 }
 
 /* Reads what others hold, and what those keep that stand before this run in line, which is as good as held. */
@@ -391,17 +395,17 @@ struct resources *resources_open(const struct spec *spec, struct local_topology 
 
 struct topology_cache *resources_topology_cache(const struct resources *resources)
 {
-    bool needed = false;
     for (uint32_t i = 0; i < host_count(resources->hosts) && !resources->descriptions; i++)
-        needed = needed || !host_at(resources->hosts, i)->node->here;
-    return needed ? topology_cache_open(resources->instance) : NULL;
+        if (!host_at(resources->hosts, i)->node->here)
+            return topology_cache_open(resources->instance);
+    return NULL;
 }
 
 void resources_free(struct resources *resources)
 {
     if (!resources)
         return;
-    for (uint32_t i = 0; resources->hosts && i < host_count(resources->hosts); i++) {
+    for (uint32_t i = 0; resources->free && i < host_count(resources->hosts); i++) {
         idset_free(resources->free[i]);
         if (resources->descriptions)
             free(resources->descriptions[i]);

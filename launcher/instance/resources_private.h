@@ -24,10 +24,15 @@ struct resources {
     /* By host: what R gives less what others hold. NULL: they hold nothing there, or R says nothing of
      * it. */
     struct idset **free;
+    bool less; /* some of these are not NULL */
     struct rset *on;
     char *limits_source;
     bool wants_gpus;
     bool gpus_hidden;
 };
+
+/* resources_ahead.c: all nodes of the enclosing program as they were read ahead, with the host table that becomes
+ * the run's. NULL: they were not, or the run is to use others, or a part of them. */
+struct node_list *resources_take_ahead(struct resources *resources);
 
 #endif

@@ -212,13 +212,11 @@ static size_t likely_cores(const struct spec *spec)
     return cores;
 }
 
-/* How many of these cores a host is likely to have tasks on: with -g no more than go with its
- * GPUs. */
-static size_t likely_share(const struct host_choice *choice, uint32_t host)
+/* How many of so many cores a host is likely to have tasks on: with -g no more than go with its GPUs. */
+static size_t likely_share(const struct host_choice *choice, uint32_t host, size_t cores)
 {
     const struct spec_part *part = &choice->spec->parts[0];
     const struct idset *gpus = host_at(choice->hosts, host)->node->gpus;
-    size_t cores = idset_count(resources_free_of_R(choice->resources, host));
     if (!gpus || !part->gpus_per_task || choice->spec->nparts > 1)
         return cores;
     size_t most =
@@ -256,16 +254,17 @@ static void choose_by_count(struct host_choice *choice)
      * has to be asked. */
     for (size_t i = 0; spec->nnodes && i < spec->nparts; i++)
         ask_all |= spec->parts[i].oversubscribe;
-    for (uint32_t i = 0; i < host_count(choice->hosts); i++) {
-        bool known = resources_free_of_R(choice->resources, i);
-        size_t share = known ? likely_share(choice, i) : 0;
+    for (uint32_t i = 0, all = host_count(choice->hosts); i < all; i++) {
+        const struct idset *known = resources_free_of_R(choice->resources, i);
+        size_t free = known ? idset_count(known) : 0;
+        size_t share = free ? likely_share(choice, i, free) : 0;
         bool wanted = known
                           ? share && count < choice->hosts_needed && (spec->nnodes || found < cores)
                           : ask_all || count < choice->hosts_needed;
         found += share;
         count += wanted;
-        choice->wanted[i] = wanted && !is_full(choice, i);
-        choice->spare[i] = !wanted && !is_full(choice, i);
+        choice->wanted[i] = wanted;
+        choice->spare[i] = !wanted && (!known || free);
     }
 }
 
