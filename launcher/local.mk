@@ -221,6 +221,7 @@ liblauncher_a_SOURCES = \
     launcher/instance/local_topology.c launcher/instance/local_topology.h \
     launcher/instance/lock_retry.c launcher/instance/lock_retry.h \
     launcher/instance/resources.c launcher/instance/resources.h \
+    launcher/instance/resources_ahead.c \
     launcher/instance/resources_free.c \
     launcher/instance/resources_private.h \
     launcher/plan/candidates.c launcher/plan/candidates.h \

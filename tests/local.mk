@@ -130,6 +130,7 @@ check_PROGRAMS += \
     tests/unit/test-relay \
     tests/unit/test-request \
     tests/unit/test-reservation \
+    tests/unit/test-resources-ahead \
     tests/unit/test-rset-operations \
     tests/unit/test-rset \
     tests/unit/test-scheduling-ranks \
@@ -297,6 +298,7 @@ tests_unit_test_readback_LDADD = $(UNIT_LIBS)
 tests_unit_test_relay_LDADD = $(UNIT_LIBS)
 tests_unit_test_request_LDADD = $(UNIT_LIBS)
 tests_unit_test_reservation_LDADD = $(UNIT_LIBS)
+tests_unit_test_resources_ahead_LDADD = $(UNIT_LIBS)
 tests_unit_test_rset_operations_LDADD = $(UNIT_LIBS)
 tests_unit_test_rset_LDADD = $(UNIT_LIBS)
 tests_unit_test_scheduling_ranks_LDADD = $(UNIT_LIBS)

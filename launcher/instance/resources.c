@@ -335,8 +335,9 @@ static struct node_list *open_real(struct resources *resources, struct local_top
     struct enclosing_resources *outer = &resources->outer;
     if (enclosing_resources_open(outer, &resources->instance, err) < 0)
         return NULL;
-    struct node_list *nodes =
-        node_list_from_spec(resources->spec, outer->program, wall_clock(), err);
+    struct node_list *nodes = resources_take_ahead(resources);
+    if (!nodes)
+        nodes = node_list_from_spec(resources->spec, outer->program, wall_clock(), err);
     if (!nodes)
         return NULL;
     if (!resources->instance)
@@ -350,7 +351,8 @@ static struct node_list *open_real(struct resources *resources, struct local_top
          (!resources->spec->on || keep_on(resources, nodes, err) == 0);
     if (ok)
         return nodes;
-    node_list_free(nodes);
+    if (!resources->hosts)
+        node_list_free(nodes);
     return NULL;
 }
 
@@ -380,7 +382,8 @@ struct resources *resources_open(const struct spec *spec, struct local_topology 
         resources_free(resources);
         return NULL;
     }
-    resources->hosts = host_table_new(nodes);
+    if (!resources->hosts)
+        resources->hosts = host_table_new(nodes);
     resources->free = mem_array(nodes->count, sizeof(*resources->free));
     if (!spec->hostfile && !imagined)
         resources->limits_source = mem_format("granted by %s", nodes->identity);
@@ -419,6 +422,7 @@ void resources_free(struct resources *resources)
     entry_end(resources->entry);
     instance_close(resources->instance);
     enclosing_resources_clear(&resources->outer);
-    host_table_free(resources->hosts);
+    if (!resources->are_ahead)
+        host_table_free(resources->hosts);
     free(resources);
 }

@@ -29,6 +29,9 @@ struct resources;
 struct resources *resources_open(const struct spec *spec, struct local_topology *local,
                                  struct error *err);
 void resources_free(struct resources *resources); /* NULL is fine */
+/* This process, or those that are forked later, open resources as tasks of the program that the
+ * environment names: read now what all of them have of it. */
+void resources_read_ahead(void);
 /* What the user is to be told of the nodes; NULL: nothing. */
 const char *resources_note(const struct resources *resources);
 /* In a dry run on hosts that are only described (--topology): read the descriptions. 0, or -1 with

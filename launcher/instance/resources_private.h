@@ -1,5 +1,6 @@
 /*
- * resources_private - what resources are made of. Private to resources.c and resources_free.c.
+ * resources_private - what resources are made of. Private to resources.c, resources_free.c and
+ * resources_ahead.c.
  */
 #ifndef LAUNCHER_INSTANCE_RESOURCES_PRIVATE_H
 #define LAUNCHER_INSTANCE_RESOURCES_PRIVATE_H
@@ -11,6 +12,7 @@
 struct resources {
     const struct spec *spec;
     struct host_table *hosts;
+    bool are_ahead;      /* its hosts: they stay */
     char **descriptions; /* by host: its --topology; NULL: none has one */
     struct instance *instance;
     struct ledger_entry *entry;

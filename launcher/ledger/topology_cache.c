@@ -34,21 +34,35 @@ struct topology_cache {
     bool changed;
 };
 
+/* By this process, or by that which it was forked from. The cache is never freed: a forked process
+ * that does so copies every page of it. */
+static struct {
+    struct topology_cache *cache; /* NULL: nothing was read */
+    char *text;                   /* of the file */
+    size_t len;
+    bool is_used;
+} read_ahead;
+
 /* ---- in memory ---- */
+
+static void make_index(struct topology_cache *cache)
+{
+    size_t count = hostlist_count(cache->hosts);
+    if (cache->places)
+        return;
+    cache->places = host_index_new(count);
+    for (size_t i = 0; i < count; i++)
+        host_index_add(cache->places, hostlist_nth(cache->hosts, i), i);
+}
 
 /* Most programs ask for the hosts that they run on, and an index takes in all of the instance. */
 static size_t place_of(struct topology_cache *cache, const char *host)
 {
-    size_t count = hostlist_count(cache->hosts);
     if (!cache->places && cache->looks++ < TOPOLOGY_CACHE_LOOKS) {
         ssize_t place = hostlist_find(cache->hosts, host);
         return place < 0 ? HOST_INDEX_NONE : (size_t)place;
     }
-    if (!cache->places) {
-        cache->places = host_index_new(count);
-        for (size_t i = 0; i < count; i++)
-            host_index_add(cache->places, hostlist_nth(cache->hosts, i), i);
-    }
+    make_index(cache);
     return host_index_find(cache->places, host);
 }
 
@@ -127,17 +141,20 @@ static void read_node(struct topology_cache *cache, const json_t *node)
     hostlist_free(hosts);
 }
 
-/* Add what the file has of hosts that are not known yet. */
-static void topology_cache_read_file(struct topology_cache *cache)
+/* Caller frees; NULL: there is none. */
+static char *file_text(const struct instance *instance, size_t *len)
 {
-    size_t len, i;
-    char *text =
-        private_directory_read(cache->instance->dir, TOPOLOGY_CACHE_FILE, TOPOLOGY_CACHE_MAX, &len);
+    return private_directory_read(instance->dir, TOPOLOGY_CACHE_FILE, TOPOLOGY_CACHE_MAX, len);
+}
+
+/* Add what the text of a file (or NULL) has of hosts that are not known yet. */
+static void take_in(struct topology_cache *cache, const char *text, size_t len)
+{
     json_t *value = text ? json_loadb(text, len, 0, NULL) : NULL, *node;
+    size_t i;
     if (json_integer_value(json_object_get(value, "version")) == 1)
         json_array_foreach(json_object_get(value, "nodes"), i, node) read_node(cache, node);
     json_decref(value);
-    free(text);
 }
 
 static json_t *to_json(const struct topology_cache *cache)
@@ -169,7 +186,10 @@ int topology_cache_save(struct topology_cache *cache, struct error *err)
     struct ledger_lock lock; /* not the one of the claims: this takes its time */
     if (ledger_lock(cache->instance, "topologies.lock", &lock, err) < 0)
         return -1;
-    topology_cache_read_file(cache);
+    size_t len = 0;
+    char *others = file_text(cache->instance, &len);
+    take_in(cache, others, len);
+    free(others);
     json_t *value = to_json(cache);
     char *text = json_dumps(value, JSON_COMPACT);
     int result = text ? private_directory_write(cache->instance->dir, TOPOLOGY_CACHE_FILE, text,
@@ -185,18 +205,39 @@ int topology_cache_save(struct topology_cache *cache, struct error *err)
     return result;
 }
 
-struct topology_cache *topology_cache_open(struct instance *instance)
+/* Of the text of a file, or NULL. */
+static struct topology_cache *cache_of(const char *text, size_t len)
 {
     struct topology_cache *cache = mem_alloc(sizeof(*cache));
-    cache->instance = instance;
     cache->hosts = hostlist_new();
-    topology_cache_read_file(cache);
+    take_in(cache, text, len);
+    return cache;
+}
+
+void topology_cache_read_ahead(struct instance *instance)
+{
+    if (read_ahead.cache || !(read_ahead.text = file_text(instance, &read_ahead.len)))
+        return;
+    read_ahead.cache = cache_of(read_ahead.text, read_ahead.len);
+    make_index(read_ahead.cache);
+}
+
+struct topology_cache *topology_cache_open(struct instance *instance)
+{
+    size_t len = 0;
+    char *text = file_text(instance, &len);
+    bool was_read = text && read_ahead.cache && !read_ahead.is_used && len == read_ahead.len &&
+                    memcmp(text, read_ahead.text, len) == 0;
+    struct topology_cache *cache = was_read ? read_ahead.cache : cache_of(text, len);
+    read_ahead.is_used |= was_read;
+    cache->instance = instance;
+    free(text);
     return cache;
 }
 
 void topology_cache_free(struct topology_cache *cache)
 {
-    if (!cache)
+    if (!cache || cache == read_ahead.cache)
         return;
     for (size_t i = 0; i < cache->ntopologies; i++) {
         free(cache->topologies[i].digest);

@@ -18,6 +18,9 @@ struct topology_cache;
 
 struct topology_cache *topology_cache_open(struct instance *instance); /* borrowed; never NULL */
 void topology_cache_free(struct topology_cache *cache);                /* NULL is fine */
+/* Read now what the instance remembers. In this process, or in one that is forked later, the next
+ * topology_cache_open() of an instance that remembers the same has it read. */
+void topology_cache_read_ahead(struct instance *instance);
 
 /* What is remembered of a host, borrowed; NULL: nothing. Hosts of one digest share one topo. */
 struct topo *topology_cache_topo(struct topology_cache *cache, const char *host);

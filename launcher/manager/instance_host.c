@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -15,9 +16,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "launcher/instance/local_topology.h"
+#include "launcher/instance/resources.h"
 #include "launcher/process/cgroup.h"
 #include "launcher/process/localhost.h"
 #include "launcher/process/nursery.h"
+#include "launcher/protocol/instance_request.h"
 #include "launcher/tree/agent_broker.h"
 #include "launcher/tree/channels.h"
 #include "pmi-server/pmix/server.h"
@@ -35,6 +38,7 @@ struct instance_host {
     int (*program)(int frontend, int broker, struct scratch *scratch);
     struct scratch *scratch;
     struct nursery *nursery;
+    json_t *told; /* in the nursery: by what variables tasks know the instance; NULL: not said */
     struct ev_loop *loop; /* NULL: not attached */
     const struct instance_host_ops *ops;
     void *owner;
@@ -146,16 +150,27 @@ static int run_program(void *arg, const int *fds, size_t nfds)
     return host->program(fds[0], fds[1], host->scratch);
 }
 
-/* Each program would read this machine's topology and mounts, and look up the names of the hosts; all of them the
- * same. */
+static void told_programs(void *arg, int fd)
+{
+    struct instance_host *host = arg;
+    json_decref(host->told);
+    host->told = json_loadfd(fd, 0, NULL);
+}
+
+/* Each program would read this machine's topology and mounts, look up the names of the hosts, and read what the
+ * instance holds; all of them the same. */
 static void prepare_programs(void *arg)
 {
-    (void)arg;
+    const struct instance_host *host = arg;
     local_topology_read_ahead();
     localhost_remember();
     localhost_read_ahead();
     cgroup_read_ahead();
     pmix_server_watch_forks();
+    if (host->told) {
+        instance_request_assume(host->told);
+        resources_read_ahead();
+    }
 }
 
 /* Their agents of this machine find openpmix open. */
@@ -165,7 +180,10 @@ static bool warm_programs(void *arg)
     return pmix_server_warm_for_forks();
 }
 
-static const struct nursery_ops host_nursery_ops = {run_program, prepare_programs, warm_programs};
+static const struct nursery_ops host_nursery_ops = {.child = run_program,
+                                                    .told = told_programs,
+                                                    .prepare = prepare_programs,
+                                                    .warm = warm_programs};
 
 static int open_pairs(int front[2], int broker[2], struct error *err)
 {
@@ -235,6 +253,21 @@ void instance_host_frame(struct instance_host *host, const struct frame *frame)
         open_program(host, frame);
     else
         channels_take(host->channels, frame);
+}
+
+/* Where that fails, programs read it themselves. */
+void instance_host_launched(struct instance_host *host, const json_t *launch)
+{
+    struct error ignored = ERROR_INIT;
+    int fd = host && host->nursery ? memfd_create("instance", MFD_CLOEXEC) : -1;
+    if (fd < 0)
+        return;
+    json_t *known = instance_request_launch_variables(launch);
+    if (json_dumpfd(known, fd, JSON_COMPACT) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+        nursery_tell(host->nursery, fd, &ignored);
+    error_clear(&ignored);
+    json_decref(known);
+    close(fd);
 }
 
 void instance_host_nodes_lost(struct instance_host *host, const struct idset *nodes)

@@ -147,6 +147,11 @@ static void manager_on_runs(void *owner)
         viewer_send_text(manager->viewers[i], FRAME_RUNS, "");
 }
 
+static void manager_on_launched(void *owner, const json_t *launch)
+{
+    instance_host_launched(((struct manager *)owner)->instance, launch);
+}
+
 static void manager_on_mapped(void *owner, const json_t *table)
 {
     struct manager *manager = owner;
@@ -175,9 +180,9 @@ static void manager_on_input_gone(void *owner, const struct idset *ranks)
 }
 
 static const struct program_ops manager_program_ops = {
-    manager_on_note,          manager_on_note,      manager_on_show,      manager_on_result,
-    manager_on_progress,      manager_on_mapped,    manager_on_finishing, manager_on_runs,
-    manager_on_inner_epilogs, manager_on_input_gone};
+    manager_on_note,     manager_on_note,          manager_on_show,      manager_on_result,
+    manager_on_progress, manager_on_launched,      manager_on_mapped,    manager_on_finishing,
+    manager_on_runs,     manager_on_inner_epilogs, manager_on_input_gone};
 
 /* ---- what they order ---- */
 

@@ -23,14 +23,16 @@
 
 #define RETRY 0.01 /* s until what could not be sent is sent again */
 
+enum nursery_wish { NURSERY_FORK, NURSERY_FORK_AHEAD, NURSERY_TELL };
+
 struct nursery_message {
     unsigned char nfds; /* that come along; the kernel drops those beyond the limit of open files */
-    unsigned char ahead;
+    unsigned char wish;
 };
 
 struct nursery_request { /* that waits for room on the socket */
     struct nursery_request *next;
-    bool ahead;
+    enum nursery_wish wish;
     size_t nfds;
     int fds[DESCRIPTOR_MESSAGE_FDS];
 };
@@ -110,6 +112,12 @@ static bool is_idle(int socket)
     return poll(&request, 1, AHEAD_PAUSE) == 0;
 }
 
+static void close_all(const int *fds, size_t nfds)
+{
+    for (size_t i = 0; i < nfds; i++)
+        close(fds[i]);
+}
+
 static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
 {
     int fds[DESCRIPTOR_MESSAGE_FDS], ahead = -1;
@@ -124,22 +132,28 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
             continue;
         if (got <= 0)
             break;
+        bool whole = nfds == message.nfds; /* else they close, and whoever waits sees it */
+        if (message.wish == NURSERY_TELL) {
+            if (whole)
+                ops->told(arg, fds[0]);
+            close_all(fds, nfds);
+            continue;
+        }
         if (!prepared)
             ops->prepare(arg);
         prepared = true;
-        bool whole = nfds == message.nfds; /* else they close, and whoever waits sees it */
-        bool handed = whole && message.ahead && hand_ahead(&ahead, &message, fds, nfds);
+        bool is_ahead = message.wish == NURSERY_FORK_AHEAD;
+        bool handed = whole && is_ahead && hand_ahead(&ahead, &message, fds, nfds);
         if (whole && !handed && fork() == 0) {
             signal(SIGCHLD, SIG_DFL);
             if (!keep_descriptors(fds, nfds))
                 _exit(1); /* LeakSanitizer, too, would lack descriptors */
             mem_exit(ops->child(arg, fds, nfds));
         }
-        for (size_t i = 0; i < nfds; i++)
-            close(fds[i]);
+        close_all(fds, nfds);
         if (!warm)
             warm = ops->warm(arg);
-        if (warm && message.ahead && ahead < 0 && ops->child_ahead && is_idle(socket))
+        if (warm && is_ahead && ahead < 0 && ops->child_ahead && is_idle(socket))
             ahead = fork_ahead(ops, arg);
     }
     close(socket);
@@ -152,9 +166,10 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
 
 /* ---- the maker's side ---- */
 
-static int nursery_send(const struct nursery *nursery, bool ahead, const int *fds, size_t nfds)
+static int nursery_send(const struct nursery *nursery, enum nursery_wish wish, const int *fds,
+                        size_t nfds)
 {
-    const struct nursery_message message = {(unsigned char)nfds, ahead};
+    const struct nursery_message message = {(unsigned char)nfds, (unsigned char)wish};
     return descriptor_message_send(nursery->fd, &message, sizeof(message), fds, nfds);
 }
 
@@ -166,8 +181,7 @@ static bool socket_is_full(int number)
 
 static void request_free(struct nursery_request *request)
 {
-    for (size_t i = 0; i < request->nfds; i++)
-        close(request->fds[i]);
+    close_all(request->fds, request->nfds);
     free(request);
 }
 
@@ -184,7 +198,7 @@ static void nursery_on_retry(struct ev_loop *loop, ev_timer *timer, int events)
     struct nursery *nursery = timer->data;
     (void)events;
     for (struct nursery_request *request; (request = nursery->first);) {
-        if (nursery_send(nursery, request->ahead, request->fds, request->nfds) < 0 &&
+        if (nursery_send(nursery, request->wish, request->fds, request->nfds) < 0 &&
             socket_is_full(errno))
             return;
         nursery->first = request->next;
@@ -273,11 +287,11 @@ pid_t nursery_pid(const struct nursery *nursery)
     return nursery->pid;
 }
 
-static int keep_request(struct nursery *nursery, bool ahead, const int *fds, size_t nfds,
-                        struct error *err)
+static int keep_request(struct nursery *nursery, enum nursery_wish wish, const int *fds,
+                        size_t nfds, struct error *err)
 {
     struct nursery_request *request = mem_alloc(sizeof(*request));
-    *request = (struct nursery_request){.ahead = ahead};
+    *request = (struct nursery_request){.wish = wish};
     for (; request->nfds < nfds; request->nfds++) {
         request->fds[request->nfds] = fcntl(fds[request->nfds], F_DUPFD_CLOEXEC, 0);
         if (request->fds[request->nfds] >= 0)
@@ -293,13 +307,13 @@ static int keep_request(struct nursery *nursery, bool ahead, const int *fds, siz
     return 0;
 }
 
-static int start_by(struct nursery *nursery, bool ahead, const int *fds, size_t nfds,
-                    struct error *err)
+static int ask(struct nursery *nursery, enum nursery_wish wish, const int *fds, size_t nfds,
+               struct error *err)
 {
-    if (!nursery->first && nursery_send(nursery, ahead, fds, nfds) == 0)
+    if (!nursery->first && nursery_send(nursery, wish, fds, nfds) == 0)
         return 0;
     if (nursery->loop && (nursery->first || socket_is_full(errno)))
-        return keep_request(nursery, ahead, fds, nfds, err);
+        return keep_request(nursery, wish, fds, nfds, err);
     if (errno == EPIPE || errno == ECONNRESET)
         return error_set(err, "the process that forks it is gone (killed, or out of memory)");
     return error_set(err, "cannot ask for a process: %s", strerror(errno));
@@ -307,10 +321,15 @@ static int start_by(struct nursery *nursery, bool ahead, const int *fds, size_t 
 
 int nursery_start(struct nursery *nursery, const int *fds, size_t nfds, struct error *err)
 {
-    return start_by(nursery, false, fds, nfds, err);
+    return ask(nursery, NURSERY_FORK, fds, nfds, err);
 }
 
 int nursery_start_ahead(struct nursery *nursery, const int *fds, size_t nfds, struct error *err)
 {
-    return start_by(nursery, true, fds, nfds, err);
+    return ask(nursery, NURSERY_FORK_AHEAD, fds, nfds, err);
+}
+
+int nursery_tell(struct nursery *nursery, int fd, struct error *err)
+{
+    return ask(nursery, NURSERY_TELL, &fd, 1, err);
 }

@@ -23,6 +23,9 @@ struct nursery_ops { /* `arg` is what nursery_new() was given */
     /* In each forked process, which has the descriptors that were sent (and owns them), 0 to 2, and
      * no others; the result is the exit status. */
     int (*child)(void *arg, const int *fds, size_t nfds);
+    /* In the nursery: nursery_tell() was called, before any process that it was called before is
+     * forked. The descriptor is the nursery's. NULL: it never is. */
+    void (*told)(void *arg, int fd);
     /* In the nursery, at the first request: what it reads now those that it forks have read. NULL:
      * nothing. */
     void (*prepare)(void *arg);
@@ -51,5 +54,7 @@ int nursery_start(struct nursery *nursery, const int *fds, size_t nfds, struct e
 /* The same by a process that was forked ahead, if there is one; and another one is forked after it,
  * once the nursery is warm. */
 int nursery_start_ahead(struct nursery *nursery, const int *fds, size_t nfds, struct error *err);
+/* Hand a file to the nursery itself: ops->told(). The rest is as for nursery_start(). */
+int nursery_tell(struct nursery *nursery, int fd, struct error *err);
 
 #endif

@@ -29,6 +29,8 @@ struct program_ops {
     int (*result)(void *owner, enum frame_result which, const char *text, struct error *err);
     /* Of a slow start: FRAME_PROGRESS. False: nobody wants to hear of it any more. */
     bool (*progress)(void *owner, const json_t *progress);
+    /* Its first tasks, as launch.h says it. */
+    void (*launched)(void *owner, const json_t *launch);
     void (*mapped)(void *owner, const json_t *table); /* which rank is where: FRAME_MAPPED */
     /* Nothing of it is left but its agents, and what it is an instance of: program_begin_end() when
      * that has ended. */

@@ -20,6 +20,8 @@ static void on_group_launched(void *owner, struct task_group *group, const json_
     program_log_launch(program->log, task_group_number(group), launch, task_group_tree_nodes(group),
                        task_group_nnodes(group));
     program_log_write(program->log);
+    if (!task_group_number(group))
+        program->ops->launched(program->owner, launch);
 }
 
 static void on_group_mapped(void *owner, const json_t *table)

@@ -35,6 +35,27 @@ void instance_request_set_variables(const json_t *known, const char *const *name
     }
 }
 
+json_t *instance_request_launch_variables(const json_t *launch)
+{
+    static const char *const keys[][2] = {{"TPRUN_PROGRAM", "program"},
+                                          {"TPRUN_INSTANCE", "instance"},
+                                          {"TPRUN_INSTANCE_ID", "instance_id"},
+                                          {"TPRUN_ENCLOSING", "enclosing"},
+                                          {"TPRUN_ENCLOSING_R", "resources"}};
+    json_t *known = json_object();
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        json_t *text = json_object_get(launch, keys[i][1]);
+        if (text)
+            json_object_set(known, keys[i][0], text);
+    }
+    return known;
+}
+
+void instance_request_assume(const json_t *known)
+{
+    instance_request_set_variables(known, variables, NVARIABLES);
+}
+
 json_t *instance_request_new(void)
 {
     return json_pack("{s:s, s:o}", "version", PACKAGE_VERSION, "variables",
@@ -49,6 +70,6 @@ int instance_request_take(const json_t *value, struct error *err)
                          "the instance runs tprun " PACKAGE_VERSION
                          ", and this is tprun %s: use one version",
                          version ? version : "of another kind");
-    instance_request_set_variables(json_object_get(value, "variables"), variables, NVARIABLES);
+    instance_request_assume(json_object_get(value, "variables"));
     return 0;
 }

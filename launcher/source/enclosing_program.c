@@ -21,28 +21,69 @@ static bool enclosing_is_here(const struct rset_node *node, void *arg)
     return node_list_is_here(node->host);
 }
 
+/* By this process, or by that which it was forked from. */
+static struct {
+    char *variables;
+    struct buf text;
+    struct rset *R; /* NULL: nothing was read */
+} read_ahead;
+
+/* What names a program, as one text; caller frees. */
+static char *enclosing_variables(const struct enclosing_program *program)
+{
+    return mem_format("%s\n%s\n%s\n%s", program->id, program->programs, program->path,
+                      program->instance_id);
+}
+
+static bool was_read_ahead(const struct enclosing_program *program, const struct buf *text)
+{
+    if (!read_ahead.R || text->len != read_ahead.text.len ||
+        memcmp(buf_bytes(text), buf_bytes(&read_ahead.text), text->len) != 0)
+        return false;
+    char *variables = enclosing_variables(program);
+    bool same = strcmp(variables, read_ahead.variables) == 0;
+    free(variables);
+    return same;
+}
+
 /* The program says what it holds in its tasks' environment; what is too long for that is read where
- * its instance is. Its times are not looked at: the program runs. */
-static struct rset *enclosing_read(const struct enclosing_program *program, struct error *err)
+ * its instance is. */
+static int enclosing_text(const struct enclosing_program *program, struct buf *text,
+                          struct error *err)
 {
     const char *given = batch_system_get("TPRUN_ENCLOSING_R");
-    if (given)
-        return rset_decode(given, strlen(given), err);
-    if (!program->instance || program->id[strspn(program->id, "0123456789")]) {
-        error_set(err, "its resources are not known on this host (TPRUN_ENCLOSING_R is not set)");
-        return NULL;
+    if (given) {
+        buf_add_text(text, given);
+        return 0;
     }
+    if (!program->instance || program->id[strspn(program->id, "0123456789")])
+        return error_set(err,
+                         "its resources are not known on this host (TPRUN_ENCLOSING_R is not set)");
     char *path = mem_format("%s/programs/%s/R.json", program->path, program->id);
+    int rc = file_text_read(path, path, RSET_MAX_TEXT, text, err);
+    free(path);
+    return rc;
+}
+
+/* Its times are not looked at: the program runs. */
+static struct rset *enclosing_read(struct enclosing_program *program, struct error *err)
+{
     struct buf text = BUF_INIT;
     struct rset *R = NULL;
-    if (file_text_read(path, path, RSET_MAX_TEXT, &text, err) == 0) {
-        R = rset_decode(buf_bytes(&text), text.len, err);
+    if (enclosing_text(program, &text, err) == 0) {
+        program->was_read_ahead = was_read_ahead(program, &text);
+        R = program->was_read_ahead ? read_ahead.R : rset_decode(buf_bytes(&text), text.len, err);
         if (!R)
-            error_prefix(err, "%s", path);
+            error_prefix(err, "what it holds");
     }
     buf_free(&text);
-    free(path);
     return R;
+}
+
+static void free_unless_ahead(struct rset *R)
+{
+    if (R != read_ahead.R)
+        rset_free(R);
 }
 
 struct enclosing_program *enclosing_program_open(struct error *err)
@@ -63,7 +104,7 @@ struct enclosing_program *enclosing_program_open(struct error *err)
     }
     if (!found.instance) {
         struct rset *part = rset_select(found.R, enclosing_is_here, NULL);
-        rset_free(found.R);
+        free_unless_ahead(found.R);
         found.R = part;
     }
     struct enclosing_program *program = mem_alloc(sizeof(*program));
@@ -76,8 +117,26 @@ void enclosing_program_free(struct enclosing_program *program)
     if (!program)
         return;
     instance_close(program->instance);
-    rset_free(program->R);
+    free_unless_ahead(program->R);
     free(program);
+}
+
+bool enclosing_program_read_ahead(void)
+{
+    struct error ignored = ERROR_INIT;
+    struct enclosing_program *program = enclosing_program_open(&ignored);
+    struct buf text = BUF_INIT;
+    error_clear(&ignored);
+    if (program && program->instance && !read_ahead.R &&
+        enclosing_text(program, &text, NULL) == 0) {
+        read_ahead.variables = enclosing_variables(program);
+        read_ahead.text = text;
+        read_ahead.R = program->R;
+    } else {
+        buf_free(&text);
+    }
+    enclosing_program_free(program);
+    return read_ahead.R;
 }
 
 /* ---- as a source of nodes ---- */
@@ -87,8 +146,9 @@ struct node_list *enclosing_program_take_nodes(struct enclosing_program *program
     char *name = mem_format("program %s (TPRUN_PROGRAM)", batch_system_get("TPRUN_PROGRAM"));
     struct node_list *nodes;
     if (program && program->R->nnodes) {
-        scheduling_rerank(program->R);
-        nodes = node_list_from_rset(program->R, name);
+        struct rset *R = program->R == read_ahead.R ? rset_copy(program->R) : program->R;
+        scheduling_rerank(R);
+        nodes = node_list_from_rset(R, name);
         program->R = NULL;
     } else {
         nodes = batch_system_machine(name);

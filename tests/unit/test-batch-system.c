@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "launcher/process/localhost.h"
 #include "launcher/source/batch_system.h"
+#include "launcher/source/enclosing_program.h"
 #include "launcher/source/nodes_from_options.h"
 #include "tests/unit/scratch-root.h"
 #include "tests/unit/unit.h"
@@ -552,6 +553,53 @@ static void test_a_task_takes_its_programs_R_with_times_from_both_places(void **
     assert_gives("a.invalid:0/0=2 of program 7 (TPRUN_PROGRAM)", "Slurm job 4");
 }
 
+static void assert_read_ahead(bool want, const char *cores)
+{
+    struct enclosing_program *program = enclosing_program_open(NULL);
+    assert_non_null(program);
+    assert_int_equal(program->was_read_ahead, want);
+    struct node_list *nodes = enclosing_program_take_nodes(program);
+    assert_int_equal(nodes->list[0].target, 0); /* R's is 3 */
+    char *text = idset_encode(nodes->list[0].cores);
+    assert_string_equal(text, cores);
+    free(text);
+    node_list_free(nodes);
+    enclosing_program_free(program);
+}
+
+/* Whatever says that it is another program, or that it holds something else, is looked at. This test
+ * is the last: what is read ahead stays. */
+static void test_what_a_program_holds_is_read_ahead_for_its_tasks_alone(void **state)
+{
+    static const char *const others[] = {"TPRUN_PROGRAM=17", "TPRUN_ENCLOSING=7,17",
+                                         "TPRUN_INSTANCE_ID=" ID ":x"};
+    (void)state;
+    make_instance(R_OF("3,5", "2", "a.invalid,b.invalid"));
+    assert_false(enclosing_program_read_ahead()); /* no task */
+    be_a_task();
+    set("TPRUN_INSTANCE=/not/there");
+    setenv("TPRUN_ENCLOSING_R", R_OF("3,5", "1", "a.invalid,b.invalid"), 1);
+    assert_false(enclosing_program_read_ahead()); /* another host's */
+    forget(NULL);
+
+    be_a_task();
+    assert_true(enclosing_program_read_ahead()); /* what is too long for the environment */
+    assert_read_ahead(true, "2");
+    assert_read_ahead(true, "2"); /* the first has changed nothing */
+    file_with("programs/7/R.json", R_OF("3,5", "1", "a.invalid,b.invalid"));
+    assert_read_ahead(false, "1");
+    setenv("TPRUN_ENCLOSING_R", R_OF("3,5", "2", "a.invalid,b.invalid"), 1);
+    assert_read_ahead(true, "2");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        be_a_task();
+        set(others[i]);
+        assert_read_ahead(false, "2");
+    }
+    be_a_task();
+    setenv("TPRUN_ENCLOSING_R", R_OF("3,5", "0", "a.invalid,b.invalid"), 1);
+    assert_read_ahead(false, "0");
+}
+
 static void test_a_task_whose_program_holds_nothing_here_has_its_machine(void **state)
 {
     static const char *const cases[] = {
@@ -614,6 +662,7 @@ int main(void)
         CASE(test_a_task_takes_its_programs_R_with_times_from_both_places),
         CASE(test_a_task_whose_program_holds_nothing_here_has_its_machine),
         CASE(test_hosts_that_are_named_belong_to_the_job_they_are_named_in),
+        CASE(test_what_a_program_holds_is_read_ahead_for_its_tasks_alone),
     };
     return cmocka_run_group_tests(tests, make_root, root_remove);
 }

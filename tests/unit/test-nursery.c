@@ -34,6 +34,15 @@ static void prepare(void *arg)
     prepared_in = getpid();
 }
 
+static char told[64]; /* what the nursery was told, one after the other */
+
+static void hear(void *arg, int fd)
+{
+    size_t len = strlen(told);
+    ssize_t got = strcmp(arg, "argument") == 0 ? read(fd, told + len, sizeof(told) - 1 - len) : 0;
+    told[len + (size_t)(got > 0 ? got : 0)] = '\0';
+}
+
 static int warmed;
 
 static bool warm(void *arg)
@@ -63,6 +72,8 @@ static int obey(void *arg, const int *fds, size_t nfds)
             snprintf(text, sizeof(text), "%d times in %d", prepared, prepared_in == getppid());
         else if (order == 'w')
             snprintf(text, sizeof(text), "%d times", warmed);
+        else if (order == 't')
+            snprintf(text, sizeof(text), "told \"%s\"", told);
         else if (order == 's') /* to the second */
             return write(fds[1], "second", 6) != 6;
         else
@@ -83,7 +94,8 @@ static int obey_later(void *arg, int request)
     return got > 0 ? obey(arg, fds, nfds) : 0;
 }
 
-static const struct nursery_ops obey_ops = {.child = obey, .prepare = prepare, .warm = warm};
+static const struct nursery_ops obey_ops = {
+    .child = obey, .told = hear, .prepare = prepare, .warm = warm};
 static const struct nursery_ops ahead_ops = {
     .child = obey, .prepare = prepare, .child_ahead = obey_later, .ahead_kept = 10000};
 static const struct nursery_ops brief_ops = {
@@ -272,6 +284,49 @@ static void all_that_it_forks_have_what_it_prepared_once(void **state)
         assert_string_equal(ask(fd, 'r'), "1 times in 1");
         close(fd);
     }
+    nursery_free(nursery);
+}
+
+static size_t descriptors_of(pid_t pid)
+{
+    char path[64];
+    size_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    DIR *list = opendir(path);
+    assert_non_null(list);
+    while (readdir(list))
+        count++;
+    closedir(list);
+    return count;
+}
+
+static void tell(struct nursery *nursery, const char *text)
+{
+    struct error err = ERROR_INIT;
+    int fd = memfd_create("told", MFD_CLOEXEC);
+    assert_int_equal(pwrite(fd, text, strlen(text), 0), strlen(text));
+    assert_int_equal(nursery_tell(nursery, fd, &err), 0);
+    close(fd);
+}
+
+static void who_is_forked_later_knows_what_it_was_told(void **state)
+{
+    struct nursery *nursery = open_nursery();
+    (void)state;
+    tell(nursery, "one");
+    int first = born(nursery);
+    assert_string_equal(ask(first, 't'), "told \"one\"");
+    usleep(50000); /* it closes what it has handed on */
+    size_t descriptors = descriptors_of(nursery_pid(nursery));
+    tell(nursery, " two");
+    int second = born(nursery);
+    assert_string_equal(ask(second, 't'), "told \"one two\"");
+    assert_string_equal(ask(first, 't'), "told \"one\"");
+    for (int i = 0; i < 500 && descriptors_of(nursery_pid(nursery)) > descriptors; i++)
+        usleep(10000);
+    assert_true(descriptors_of(nursery_pid(nursery)) <= descriptors); /* the file is closed */
+    close(first);
+    close(second);
     nursery_free(nursery);
 }
 
@@ -546,6 +601,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forks_with_what_was_sent_and_no_more),
         cmocka_unit_test(all_that_it_forks_have_what_it_prepared_once),
+        cmocka_unit_test(who_is_forked_later_knows_what_it_was_told),
         cmocka_unit_test(it_warms_after_each_fork_until_it_is_warm),
         cmocka_unit_test(sends_several_descriptors_in_their_order),
         cmocka_unit_test(what_it_forks_waits_for_its_own_children),

@@ -78,6 +78,13 @@ static bool on_progress(void *owner, const json_t *progress)
     return false;
 }
 
+static void on_launched(void *owner, const json_t *launch)
+{
+    struct scene *scene = owner;
+    false_tree_log(scene->tree, "launched:%s",
+                   json_string_value(json_object_get(launch, "program")));
+}
+
 static void on_mapped(void *owner, const json_t *value)
 {
     (void)owner, (void)value;
@@ -121,9 +128,9 @@ static int on_result(void *owner, enum frame_result which, const char *text, str
     return 0;
 }
 
-static const struct program_ops program_ops = {on_note,       on_say,       on_show,      on_result,
-                                               on_progress,   on_mapped,    on_finishing, on_runs,
-                                               inner_epilogs, on_input_gone};
+static const struct program_ops program_ops = {
+    on_note,   on_say,       on_show, on_result,     on_progress,  on_launched,
+    on_mapped, on_finishing, on_runs, inner_epilogs, on_input_gone};
 static const struct host_bootstrap_ops bootstrap_ops = {on_say_args, needs_pmix};
 
 /* On so many hosts of four cores, none of which is this machine. */
@@ -257,7 +264,7 @@ static void test_tasks_are_launched_when_all_hosts_that_are_wanted_are_up(void *
     hello(&scene, 1);
     assert_log(scene.tree, "");
     hello(&scene, 0);
-    assert_log(scene.tree, "LAUNCH.0@0-1");
+    assert_log(scene.tree, "launched:1 LAUNCH.0@0-1");
     assert_state(&scene, PROGRAM_STARTING);
     prepared(&scene, 0, 0);
     prepared(&scene, 1, 0);
@@ -460,7 +467,7 @@ static void test_a_host_is_started_for_spawned_tasks_that_do_not_fit(void **stat
     scene_open(&scene, 2, two);
     hello(&scene, 0);
     hears(&scene, FRAME_STARTED, 0, 0, NULL);
-    assert_log(scene.tree, "start@0 LAUNCH.0@0");
+    assert_log(scene.tree, "start@0 launched:1 LAUNCH.0@0");
     spawn(&scene, 4);
     assert_log(scene.tree, "late@1");
     hello(&scene, 1);

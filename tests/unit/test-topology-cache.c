@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/directory.h"
@@ -178,6 +179,79 @@ static void test_a_damaged_file_counts_as_none(void **state)
     }
 }
 
+/* Read once, used once; the second finds what it is used to. */
+static void test_what_was_read_ahead_is_not_read_again(void **state)
+{
+    struct topology_cache *cache = topology_cache_open(instance), *first, *second;
+    (void)state;
+    put(cache, "a", "core:4 pu:1");
+    put(cache, "b", "core:2 pu:1");
+    save(cache);
+    topology_cache_free(cache);
+
+    topology_cache_read_ahead(instance);
+    first = topology_cache_open(instance);
+    second = topology_cache_open(instance);
+    struct topo *topo = topology_cache_topo(first, "a");
+    assert_int_equal(cores(first, "a"), 4);
+    assert_int_equal(cores(first, "b"), 2);
+    assert_null(topology_cache_topo(first, "c"));
+    assert_int_equal(cores(second, "a"), 4);
+    assert_ptr_not_equal(topology_cache_topo(second, "a"), topo);
+
+    put(first, "c", "core:8 pu:1"); /* as any other it is saved */
+    save(first);
+    topology_cache_free(first);
+    topology_cache_free(second);
+    cache = topology_cache_open(instance);
+    assert_int_equal(cores(cache, "c"), 8);
+    topology_cache_free(cache);
+}
+
+/* In a process of its own: what was read ahead is of the process. */
+static void in_a_process(void (*test)(void))
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        test();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+#define NEED(what) ((what) ? (void)0 : _exit(__LINE__ & 127))
+
+/* The file has another host in the place of this one, and is as long. */
+static void rename_a_host(void)
+{
+    size_t len;
+    int dir = open(instance_path(instance), O_RDONLY | O_DIRECTORY);
+    char *text = private_directory_read(dir, "topologies.json", 1 << 20, &len);
+    char *host = strstr(text, "\"hosts\":\"a\"");
+    NEED(host);
+    host[9] = 'z';
+    topology_cache_read_ahead(instance);
+    NEED(private_directory_write(dir, "topologies.json", text, len) == 0);
+    free(text);
+    close(dir);
+    struct topology_cache *cache = topology_cache_open(instance);
+    NEED(cores(cache, "z") == 4);
+    NEED(!topology_cache_topo(cache, "a"));
+    topology_cache_free(cache);
+}
+
+static void test_what_has_changed_since_is_read_again(void **state)
+{
+    struct topology_cache *cache = topology_cache_open(instance);
+    (void)state;
+    put(cache, "a", "core:4 pu:1");
+    save(cache);
+    topology_cache_free(cache);
+    in_a_process(rename_a_host);
+}
+
 int main(void)
 {
 #define TOPOLOGY_CACHE_TEST(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
@@ -188,6 +262,8 @@ int main(void)
         TOPOLOGY_CACHE_TEST(test_two_that_save_at_once_lose_nothing),
         TOPOLOGY_CACHE_TEST(test_any_number_of_hosts_is_found),
         TOPOLOGY_CACHE_TEST(test_a_damaged_file_counts_as_none),
+        TOPOLOGY_CACHE_TEST(test_what_has_changed_since_is_read_again),
+        TOPOLOGY_CACHE_TEST(test_what_was_read_ahead_is_not_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
