@@ -127,20 +127,20 @@ void resources_begin_limit(struct resources *resources, const struct rset *claim
 
 /* ---- what others hold ---- */
 
-/* Of each host where others hold something the cores of R less these. Where they hold nothing no host is looked
- * at. */
+/* Of each host where others hold something the cores of R less these. Where they hold nothing no
+ * host is looked at. */
 static void resources_subtract_held(struct resources *resources)
 {
     const struct rset *all = resources_held(resources);
     bool any = all && all->nnodes;
-    for (uint32_t i = 0; (any || resources->less) && i < host_count(resources->hosts); i++) {
+    for (uint32_t i = 0; (any || resources->any_less) && i < host_count(resources->hosts); i++) {
         const struct node *node = host_at(resources->hosts, i)->node;
         const struct rset_node *held = resources_held_of(resources, i);
         idset_free(resources->free[i]);
         resources->free[i] =
             held && node->cores ? idset_subtract(node->cores, held->children->cores) : NULL;
     }
-    resources->less = any;
+    resources->any_less = any;
 }
 
 /* Reads what others hold, and what those keep that stand before this run in line, which is as good as held. */
@@ -351,7 +351,7 @@ static struct node_list *open_real(struct resources *resources, struct local_top
          (!resources->spec->on || keep_on(resources, nodes, err) == 0);
     if (ok)
         return nodes;
-    if (!resources->hosts)
+    if (!resources->keeps_hosts)
         node_list_free(nodes);
     return NULL;
 }
@@ -422,7 +422,7 @@ void resources_free(struct resources *resources)
     entry_end(resources->entry);
     instance_close(resources->instance);
     enclosing_resources_clear(&resources->outer);
-    if (!resources->are_ahead)
+    if (!resources->keeps_hosts)
         host_table_free(resources->hosts);
     free(resources);
 }

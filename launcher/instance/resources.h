@@ -29,8 +29,9 @@ struct resources;
 struct resources *resources_open(const struct spec *spec, struct local_topology *local,
                                  struct error *err);
 void resources_free(struct resources *resources); /* NULL is fine */
-/* This process, or those that are forked later, open resources as tasks of the program that the
- * environment names: read now what all of them have of it. */
+/* Read now what this process and those that it forks later will all need of the program that the
+ * environment names. It is kept for the life of the process, and the first run in each that uses
+ * all nodes of the program uses it. What was kept before is dropped: nothing may use it. */
 void resources_read_ahead(void);
 /* What the user is to be told of the nodes; NULL: nothing. */
 const char *resources_note(const struct resources *resources);

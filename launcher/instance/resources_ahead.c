@@ -1,33 +1,33 @@
-/* What all programs of an instance read of it, read once by the process that forks their managers. */
+/* What all programs of an instance read of it: read once, by the process that forks their managers. */
 #include <stddef.h>
-#include <sys/time.h>
 
 #include "launcher/instance/resources_private.h"
 #include "launcher/ledger/topology_cache.h"
-#include "launcher/source/batch_system.h"
 #include "launcher/source/nodes_from_options.h"
 
 /* By this process, or by that which it was forked from. They are never freed: a forked process that
  * does so copies every page of them. */
 static struct {
-    struct node_list *nodes; /* of the enclosing program; NULL: nothing was read */
-    struct host_table *hosts;
+    struct node_list *nodes;  /* of the enclosing program; NULL: nothing was read */
+    struct host_table *hosts; /* of these */
     bool are_used;
 } read_ahead;
 
 void resources_read_ahead(void)
 {
     struct error ignored = ERROR_INIT; /* who needs it says why it cannot be read */
-    if (read_ahead.nodes || !enclosing_program_read_ahead())
-        return;
-    struct enclosing_program *program = enclosing_program_open(&ignored);
-    if (program && program->was_read_ahead && program->instance) {
+    struct spec *any = spec_new();
+    struct enclosing_program *program = enclosing_program_read_ahead();
+    host_table_free(read_ahead.hosts);
+    read_ahead.hosts = NULL;
+    read_ahead.are_used = false;
+    if (program)
         topology_cache_read_ahead(program->instance);
-        read_ahead.nodes = node_list_from_source(BATCH_SYSTEM_ENCLOSING, 0, &ignored);
-    }
+    read_ahead.nodes = program ? node_list_from_spec(any, program, 0, &ignored) : NULL;
     if (read_ahead.nodes)
         read_ahead.hosts = host_table_new(read_ahead.nodes);
     enclosing_program_free(program);
+    spec_free(any);
     error_clear(&ignored);
 }
 
@@ -44,7 +44,7 @@ struct node_list *resources_take_ahead(struct resources *resources)
         !takes_all(resources->spec))
         return NULL;
     program->R = NULL; /* as where the nodes are made of it */
-    resources->are_ahead = read_ahead.are_used = true;
+    resources->keeps_hosts = read_ahead.are_used = true;
     resources->hosts = read_ahead.hosts;
     return read_ahead.nodes;
 }

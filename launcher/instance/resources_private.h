@@ -12,7 +12,7 @@
 struct resources {
     const struct spec *spec;
     struct host_table *hosts;
-    bool are_ahead;      /* its hosts: they stay */
+    bool keeps_hosts;    /* they are of resources_take_ahead(), and not freed */
     char **descriptions; /* by host: its --topology; NULL: none has one */
     struct instance *instance;
     struct ledger_entry *entry;
@@ -26,15 +26,16 @@ struct resources {
     /* By host: what R gives less what others hold. NULL: they hold nothing there, or R says nothing of
      * it. */
     struct idset **free;
-    bool less; /* some of these are not NULL */
+    bool any_less; /* some of these are not NULL */
     struct rset *on;
     char *limits_source;
     bool wants_gpus;
     bool gpus_hidden;
 };
 
-/* resources_ahead.c: all nodes of the enclosing program as they were read ahead, with the host table that becomes
- * the run's. NULL: they were not, or the run is to use others, or a part of them. */
+/* resources_ahead.c: all nodes of the enclosing program as they were read ahead, once in a process.
+ * Their host table becomes the run's; both belong to the process. NULL: they were not read, or the
+ * run is to use others, or a part of them. */
 struct node_list *resources_take_ahead(struct resources *resources);
 
 #endif

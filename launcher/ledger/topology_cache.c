@@ -216,7 +216,13 @@ static struct topology_cache *cache_of(const char *text, size_t len)
 
 void topology_cache_read_ahead(struct instance *instance)
 {
-    if (read_ahead.cache || !(read_ahead.text = file_text(instance, &read_ahead.len)))
+    struct topology_cache *before = read_ahead.cache;
+    read_ahead.cache = NULL;
+    read_ahead.is_used = false;
+    topology_cache_free(before);
+    free(read_ahead.text);
+    read_ahead.text = file_text(instance, &read_ahead.len);
+    if (!read_ahead.text)
         return;
     read_ahead.cache = cache_of(read_ahead.text, read_ahead.len);
     make_index(read_ahead.cache);

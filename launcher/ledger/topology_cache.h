@@ -18,8 +18,9 @@ struct topology_cache;
 
 struct topology_cache *topology_cache_open(struct instance *instance); /* borrowed; never NULL */
 void topology_cache_free(struct topology_cache *cache);                /* NULL is fine */
-/* Read now what the instance remembers. In this process, or in one that is forked later, the next
- * topology_cache_open() of an instance that remembers the same has it read. */
+/* Read now what the instance remembers. The next topology_cache_open() in this process, and the next
+ * in each that is forked later, does not read it again where the file is the same. It is kept for
+ * the life of the process. What was kept before is dropped: nothing may use it. */
 void topology_cache_read_ahead(struct instance *instance);
 
 /* What is remembered of a host, borrowed; NULL: nothing. Hosts of one digest share one topo. */

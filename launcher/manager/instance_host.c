@@ -150,15 +150,16 @@ static int run_program(void *arg, const int *fds, size_t nfds)
     return host->program(fds[0], fds[1], host->scratch);
 }
 
-static void told_programs(void *arg, int fd)
+/* No program comes before that: the first is one of the instance's tasks. */
+static void on_told(void *arg, int fd)
 {
     struct instance_host *host = arg;
     json_decref(host->told);
     host->told = json_loadfd(fd, 0, NULL);
 }
 
-/* Each program would read this machine's topology and mounts, look up the names of the hosts, and read what the
- * instance holds; all of them the same. */
+/* Each program would read this machine's topology and mounts, look up the names of the hosts, and
+ * read what the instance holds; all of them the same. */
 static void prepare_programs(void *arg)
 {
     const struct instance_host *host = arg;
@@ -180,10 +181,8 @@ static bool warm_programs(void *arg)
     return pmix_server_warm_for_forks();
 }
 
-static const struct nursery_ops host_nursery_ops = {.child = run_program,
-                                                    .told = told_programs,
-                                                    .prepare = prepare_programs,
-                                                    .warm = warm_programs};
+static const struct nursery_ops host_nursery_ops = {
+    .child = run_program, .told = on_told, .prepare = prepare_programs, .warm = warm_programs};
 
 static int open_pairs(int front[2], int broker[2], struct error *err)
 {

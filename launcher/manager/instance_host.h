@@ -49,8 +49,8 @@ void instance_host_disown(struct instance_host *host);
 const char *instance_host_name(const struct instance_host *host);
 void instance_host_attach(struct instance_host *host, struct ev_loop *loop,
                           const struct instance_host_ops *ops, void *owner);
-/* The tasks of the instance's own program are launched (launch.h, as JSON): what programs in it would
- * each read of it is read once. */
+/* The instance's own tasks are launched (launch.h, as JSON; borrowed). Programs in it come later: what
+ * each of them would read of it is read once. */
 void instance_host_launched(struct instance_host *host, const json_t *launch);
 /* A manager from elsewhere asks for agents over this descriptor (agent_broker.h), which is
  * taken. */

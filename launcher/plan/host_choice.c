@@ -212,7 +212,8 @@ static size_t likely_cores(const struct spec *spec)
     return cores;
 }
 
-/* How many of so many cores a host is likely to have tasks on: with -g no more than go with its GPUs. */
+/* How many of so many cores a host is likely to have tasks on: with -g no more than go with its
+ * GPUs. */
 static size_t likely_share(const struct host_choice *choice, uint32_t host, size_t cores)
 {
     const struct spec_part *part = &choice->spec->parts[0];
@@ -254,17 +255,17 @@ static void choose_by_count(struct host_choice *choice)
      * has to be asked. */
     for (size_t i = 0; spec->nnodes && i < spec->nparts; i++)
         ask_all |= spec->parts[i].oversubscribe;
-    for (uint32_t i = 0, all = host_count(choice->hosts); i < all; i++) {
+    for (uint32_t i = 0, nhosts = host_count(choice->hosts); i < nhosts; i++) {
         const struct idset *known = resources_free_of_R(choice->resources, i);
-        size_t free = known ? idset_count(known) : 0;
-        size_t share = free ? likely_share(choice, i, free) : 0;
+        size_t nfree = known ? idset_count(known) : 0;
+        size_t share = nfree ? likely_share(choice, i, nfree) : 0;
         bool wanted = known
                           ? share && count < choice->hosts_needed && (spec->nnodes || found < cores)
                           : ask_all || count < choice->hosts_needed;
         found += share;
         count += wanted;
         choice->wanted[i] = wanted;
-        choice->spare[i] = !wanted && (!known || free);
+        choice->spare[i] = !wanted && (!known || nfree);
     }
 }
 

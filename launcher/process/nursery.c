@@ -134,7 +134,7 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
             break;
         bool whole = nfds == message.nfds; /* else they close, and whoever waits sees it */
         if (message.wish == NURSERY_TELL) {
-            if (whole)
+            if (whole && ops->told)
                 ops->told(arg, fds[0]);
             close_all(fds, nfds);
             continue;

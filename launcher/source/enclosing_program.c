@@ -47,36 +47,36 @@ static bool was_read_ahead(const struct enclosing_program *program, const struct
 }
 
 /* The program says what it holds in its tasks' environment; what is too long for that is read where
- * its instance is. */
-static int enclosing_text(const struct enclosing_program *program, struct buf *text,
+ * its instance is. *name (caller frees) says where it was found. */
+static int enclosing_text(const struct enclosing_program *program, struct buf *text, char **name,
                           struct error *err)
 {
     const char *given = batch_system_get("TPRUN_ENCLOSING_R");
     if (given) {
+        *name = mem_copy_text("TPRUN_ENCLOSING_R");
         buf_add_text(text, given);
         return 0;
     }
     if (!program->instance || program->id[strspn(program->id, "0123456789")])
         return error_set(err,
                          "its resources are not known on this host (TPRUN_ENCLOSING_R is not set)");
-    char *path = mem_format("%s/programs/%s/R.json", program->path, program->id);
-    int rc = file_text_read(path, path, RSET_MAX_TEXT, text, err);
-    free(path);
-    return rc;
+    *name = mem_format("%s/programs/%s/R.json", program->path, program->id);
+    return file_text_read(*name, *name, RSET_MAX_TEXT, text, err);
 }
 
-/* Its times are not looked at: the program runs. */
-static struct rset *enclosing_read(struct enclosing_program *program, struct error *err)
+/* The text is kept. Its times are not looked at: the program runs. */
+static struct rset *enclosing_read(struct enclosing_program *program, struct buf *text,
+                                   struct error *err)
 {
-    struct buf text = BUF_INIT;
     struct rset *R = NULL;
-    if (enclosing_text(program, &text, err) == 0) {
-        program->was_read_ahead = was_read_ahead(program, &text);
-        R = program->was_read_ahead ? read_ahead.R : rset_decode(buf_bytes(&text), text.len, err);
+    char *name = NULL;
+    if (enclosing_text(program, text, &name, err) == 0) {
+        program->was_read_ahead = was_read_ahead(program, text);
+        R = program->was_read_ahead ? read_ahead.R : rset_decode(buf_bytes(text), text->len, err);
         if (!R)
-            error_prefix(err, "what it holds");
+            error_prefix(err, "%s", name);
     }
-    buf_free(&text);
+    free(name);
     return R;
 }
 
@@ -86,7 +86,8 @@ static void free_unless_ahead(struct rset *R)
         rset_free(R);
 }
 
-struct enclosing_program *enclosing_program_open(struct error *err)
+/* The text of R is kept. */
+static struct enclosing_program *open_with_text(struct buf *text, struct error *err)
 {
     struct enclosing_program found = {.id = batch_system_get("TPRUN_PROGRAM"),
                                       .programs = batch_system_get("TPRUN_ENCLOSING"),
@@ -96,7 +97,7 @@ struct enclosing_program *enclosing_program_open(struct error *err)
         return NULL;
     found.instance_id = found.instance_id ? found.instance_id : "";
     found.instance = instance_open_outer(found.path, found.instance_id);
-    found.R = enclosing_read(&found, err);
+    found.R = enclosing_read(&found, text, err);
     if (!found.R) {
         instance_close(found.instance);
         error_prefix(err, "this run is a task of program %s", found.id);
@@ -112,6 +113,14 @@ struct enclosing_program *enclosing_program_open(struct error *err)
     return program;
 }
 
+struct enclosing_program *enclosing_program_open(struct error *err)
+{
+    struct buf text = BUF_INIT;
+    struct enclosing_program *program = open_with_text(&text, err);
+    buf_free(&text);
+    return program;
+}
+
 void enclosing_program_free(struct enclosing_program *program)
 {
     if (!program)
@@ -121,22 +130,27 @@ void enclosing_program_free(struct enclosing_program *program)
     free(program);
 }
 
-bool enclosing_program_read_ahead(void)
+struct enclosing_program *enclosing_program_read_ahead(void)
 {
-    struct error ignored = ERROR_INIT;
-    struct enclosing_program *program = enclosing_program_open(&ignored);
+    struct error ignored = ERROR_INIT; /* who needs it says why it cannot be read */
     struct buf text = BUF_INIT;
+    struct enclosing_program *program = open_with_text(&text, &ignored);
     error_clear(&ignored);
-    if (program && program->instance && !read_ahead.R &&
-        enclosing_text(program, &text, NULL) == 0) {
+    if (program && program->instance && !program->was_read_ahead) {
+        rset_free(read_ahead.R);
+        free(read_ahead.variables);
+        buf_free(&read_ahead.text);
         read_ahead.variables = enclosing_variables(program);
         read_ahead.text = text;
         read_ahead.R = program->R;
+        program->was_read_ahead = true;
     } else {
         buf_free(&text);
     }
+    if (program && program->was_read_ahead)
+        return program;
     enclosing_program_free(program);
-    return read_ahead.R;
+    return NULL;
 }
 
 /* ---- as a source of nodes ---- */

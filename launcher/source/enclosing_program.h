@@ -22,7 +22,7 @@ struct enclosing_program { /* texts are borrowed from the environment */
                                 * handed on */
     struct rset *R; /* what it holds; of this machine only where the instance is not here. NULL:
                        * it was taken */
-    bool was_read_ahead;
+    bool was_read_ahead; /* R is enclosing_program_read_ahead()'s: it must not be changed */
 };
 
 /* NULL without a sentence: this process is no task. NULL with one: what its program holds is not
@@ -30,10 +30,10 @@ struct enclosing_program { /* texts are borrowed from the environment */
 struct enclosing_program *enclosing_program_open(struct error *err);
 void enclosing_program_free(
     struct enclosing_program *program); /* NULL is fine; also the instance */
-/* Read now what the program holds. Where this process, or one that is forked later, is a task of the
- * same program, and that holds the same, enclosing_program_open() finds it read. False: it is no
- * task, or that is not known here. */
-bool enclosing_program_read_ahead(void);
+/* The same, and R is kept: where this process or one that is forked later is a task of the same
+ * program, and that holds the same, enclosing_program_open() does not read it again. What was kept
+ * of another program before is freed. NULL: this process is no task, or its instance is not here. */
+struct enclosing_program *enclosing_program_read_ahead(void);
 
 /* What it holds, with its properties and topology; ranks are counted anew from 0. Its R, which must
  * be there, goes into the list. Never NULL. `program` may be NULL, where nothing is known of it: then

@@ -305,7 +305,7 @@ void channels_add(struct channels *channels, uint32_t node, uint32_t number, int
     channel->reader.data = channel->writer.data = channel;
     ev_io_start(channels->loop, &channel->reader);
     ev_feed_event(channels->loop, &channel->reader,
-                  EV_READ); /* what is there goes with what opens it */
+                  EV_READ); /* what has come already goes with the opening frame */
 }
 
 void channels_refuse(struct channels *channels, uint32_t node, uint32_t number, const void *bytes,

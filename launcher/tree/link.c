@@ -30,8 +30,8 @@ struct link {
     void *arg;
     int in, out;
     ev_io reader;
-    ev_prepare sender; /* all that one round of the loop gives to be sent goes in one write, */
-    ev_io writer;      /* and what the neighbour has no room for once it has */
+    ev_prepare sender; /* never started, but fed: it runs once no other event is pending */
+    ev_io writer;      /* until the neighbour has room again */
     ev_timer pulse;
     ev_timer late;   /* what may wait is sent */
     ev_timer report; /* tells the owner of an error found while sending */
@@ -60,7 +60,7 @@ struct link {
 static void link_stop(struct link *link)
 {
     ev_io_stop(link->loop, &link->reader);
-    ev_prepare_stop(link->loop, &link->sender);
+    ev_clear_pending(link->loop, &link->sender);
     ev_io_stop(link->loop, &link->writer);
     ev_timer_stop(link->loop, &link->pulse);
     ev_timer_stop(link->loop, &link->late);
@@ -91,7 +91,7 @@ static void link_fail(struct link *link)
 
 static void link_write(struct link *link)
 {
-    ev_prepare_stop(link->loop, &link->sender);
+    ev_clear_pending(link->loop, &link->sender);
     while (link->sending.len && !link->closing) {
         ssize_t n = write(link->out, buf_bytes(&link->sending), link->sending.len);
         if (n < 0 && errno == EINTR)
@@ -150,7 +150,7 @@ static void link_write_soon(struct link *link, bool may_wait)
     if (ev_is_active(&link->writer))
         return;
     if (!may_wait) {
-        ev_prepare_start(link->loop, &link->sender);
+        ev_feed_event(link->loop, &link->sender, EV_CUSTOM);
     } else if (!ev_is_active(&link->late)) {
         ev_timer_set(&link->late, LINK_WAIT, 0);
         ev_timer_start(link->loop, &link->late);
@@ -463,6 +463,7 @@ static void init_events(struct link *link)
 {
     ev_io_init(&link->reader, link_readable, link->in, EV_READ);
     ev_prepare_init(&link->sender, link_send_all);
+    ev_set_priority(&link->sender, EV_MINPRI);
     ev_io_init(&link->writer, link_writable, link->out, EV_WRITE);
     ev_set_priority(&link->writer, EV_MINPRI); /* what is read first may be answered with it */
     link->reader.data = link->sender.data = link->writer.data = link;

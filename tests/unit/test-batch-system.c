@@ -553,6 +553,14 @@ static void test_a_task_takes_its_programs_R_with_times_from_both_places(void **
     assert_gives("a.invalid:0/0=2 of program 7 (TPRUN_PROGRAM)", "Slurm job 4");
 }
 
+static void read_ahead(void)
+{
+    struct enclosing_program *program = enclosing_program_read_ahead();
+    assert_non_null(program);
+    assert_true(program->was_read_ahead);
+    enclosing_program_free(program);
+}
+
 static void assert_read_ahead(bool want, const char *cores)
 {
     struct enclosing_program *program = enclosing_program_open(NULL);
@@ -575,15 +583,15 @@ static void test_what_a_program_holds_is_read_ahead_for_its_tasks_alone(void **s
                                          "TPRUN_INSTANCE_ID=" ID ":x"};
     (void)state;
     make_instance(R_OF("3,5", "2", "a.invalid,b.invalid"));
-    assert_false(enclosing_program_read_ahead()); /* no task */
+    assert_null(enclosing_program_read_ahead()); /* no task */
     be_a_task();
     set("TPRUN_INSTANCE=/not/there");
     setenv("TPRUN_ENCLOSING_R", R_OF("3,5", "1", "a.invalid,b.invalid"), 1);
-    assert_false(enclosing_program_read_ahead()); /* another host's */
+    assert_null(enclosing_program_read_ahead()); /* another host's */
     forget(NULL);
 
     be_a_task();
-    assert_true(enclosing_program_read_ahead()); /* what is too long for the environment */
+    read_ahead(); /* what is too long for the environment */
     assert_read_ahead(true, "2");
     assert_read_ahead(true, "2"); /* the first has changed nothing */
     file_with("programs/7/R.json", R_OF("3,5", "1", "a.invalid,b.invalid"));
@@ -598,6 +606,10 @@ static void test_what_a_program_holds_is_read_ahead_for_its_tasks_alone(void **s
     be_a_task();
     setenv("TPRUN_ENCLOSING_R", R_OF("3,5", "0", "a.invalid,b.invalid"), 1);
     assert_read_ahead(false, "0");
+    read_ahead(); /* of another one, as in an instance within the first */
+    assert_read_ahead(true, "0");
+    setenv("TPRUN_ENCLOSING_R", R_OF("3,5", "2", "a.invalid,b.invalid"), 1);
+    assert_read_ahead(false, "2");
 }
 
 static void test_a_task_whose_program_holds_nothing_here_has_its_machine(void **state)

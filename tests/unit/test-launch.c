@@ -4,6 +4,7 @@
 #include "affinity/layout/layout.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "launcher/protocol/instance_request.h"
 #include "launcher/protocol/launch.h"
 #include "launcher/spec/spec_build.h"
 #include "tests/unit/unit.h"
@@ -272,6 +273,33 @@ static void test_a_program_that_overlaps_claims_nothing(void **state)
         assert_non_null(launch);
         check_claim(&world, launch, 0);
         launch_free(launch);
+        json_decref(value);
+    }
+    world_free(&world);
+}
+
+/* As its tasks have them (task_environment.c). */
+static void test_variables_of_a_launch_are_those_of_its_tasks(void **state)
+{
+    static const struct machine machines[] = {{1, SMALL, NULL}, {0}};
+    static const struct layout_part part = {.ntasks = 2};
+    struct world world;
+    (void)state;
+    world_make(&world, machines, &part, 1);
+    world.source.instance = "/run/i";
+    world.source.instance_id = "0123:4567";
+    world.source.enclosing = "3,7";
+    for (int given = 0; given < 2; given++) {
+        world.source.resources = given ? "{\"version\":1}" : NULL;
+        json_t *value = travel(&world, NULL), *known = instance_request_launch_variables(value);
+        char *text = json_dumps(known, JSON_COMPACT | JSON_SORT_KEYS);
+        char *want = mem_format("{\"TPRUN_ENCLOSING\":\"3,7\",%s\"TPRUN_INSTANCE\":\"/run/i\","
+                                "\"TPRUN_INSTANCE_ID\":\"0123:4567\",\"TPRUN_PROGRAM\":\"f00\"}",
+                                given ? "\"TPRUN_ENCLOSING_R\":\"{\\\"version\\\":1}\"," : "");
+        assert_string_equal(text, want);
+        free(want);
+        free(text);
+        json_decref(known);
         json_decref(value);
     }
     world_free(&world);
@@ -665,6 +693,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_node_reads_its_part_of_the_layout),
         cmocka_unit_test(test_a_program_that_overlaps_claims_nothing),
+        cmocka_unit_test(test_variables_of_a_launch_are_those_of_its_tasks),
         cmocka_unit_test(test_an_agent_that_only_relays_has_no_tasks),
         cmocka_unit_test(test_a_group_that_is_added_says_what_sets_it_apart),
         cmocka_unit_test(test_a_group_that_cannot_be_is_refused),

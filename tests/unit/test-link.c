@@ -732,6 +732,57 @@ static void test_a_disowned_copy_does_not_hold_the_link_open(void **state)
     ev_loop_destroy(other);
 }
 
+static void send_in_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
+{
+    (void)events;
+    ev_prepare_stop(loop, prepare);
+    send_note(prepare->data);
+}
+
+/* What is sent as the last before the loop waits does not wait with it. */
+static void test_a_frame_is_sent_before_the_loop_waits(void **state)
+{
+    struct pair *pair = *state;
+    ev_prepare prepare;
+    ev_prepare_init(&prepare, send_in_prepare);
+    prepare.data = pair->a.link;
+    ev_prepare_start(pair->loop, &prepare);
+    ev_run(pair->loop, EVRUN_NOWAIT);
+    assert_string_equal(take_written(pair), "n");
+    send_note(pair->a.link); /* from outside of it */
+    assert_string_equal(take_written(pair), "");
+    ev_run(pair->loop, EVRUN_NOWAIT);
+    assert_string_equal(take_written(pair), "n");
+}
+
+static void send_in_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    send_note(timer->data);
+}
+
+/* A pipe that keeps writes apart. */
+static void test_frames_of_one_round_go_in_one_write(void **state)
+{
+    struct pair *pair = *state;
+    ev_timer timers[3];
+    char bytes[256];
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_DIRECT | O_NONBLOCK), 0);
+    struct link *link = link_new(pair->loop, dup(pair->fds[1]), ends[1], &ops, &pair->b);
+    for (size_t i = 0; i < 3; i++) {
+        ev_timer_init(&timers[i], send_in_timer, 0, 0);
+        timers[i].data = link;
+        ev_timer_start(pair->loop, &timers[i]);
+    }
+    ev_run(pair->loop, EVRUN_ONCE);
+    assert_int_equal(read(ends[0], bytes, sizeof(bytes)), 3 * (FRAME_HEADER + 1));
+    assert_int_equal(read(ends[0], bytes, sizeof(bytes)), -1);
+    link_free(link);
+    close(ends[0]);
+}
+
 static void test_no_link_is_no_link(void **state)
 {
     (void)state;
@@ -747,6 +798,8 @@ int main(void)
         LINK_TEST(test_credit_comes_back_to_a_whole_window_and_no_further),
         LINK_TEST(test_a_rest_of_credit_that_no_frame_fits_into_is_no_room),
         LINK_TEST(test_a_frame_larger_than_the_window_goes_when_the_window_is_whole),
+        LINK_TEST(test_a_frame_is_sent_before_the_loop_waits),
+        LINK_TEST(test_frames_of_one_round_go_in_one_write),
         LINK_TEST(test_noise_before_the_greeting_is_told_apart),
         LINK_TEST(test_a_silent_neighbour_is_found),
         LINK_TEST(test_a_neighbour_that_answers_is_left_alone),

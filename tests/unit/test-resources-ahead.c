@@ -3,6 +3,7 @@
 
 #include "launcher/instance/resources_private.h"
 #include "launcher/ledger/instance_directory.h"
+#include "launcher/process/localhost.h"
 
 #define R_OF(cores)                                                                                \
     "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"3-6\",\"children\":{\"core\":\"" cores  \
@@ -34,12 +35,16 @@ static struct spec *spec_of_task(const char *json)
     return spec;
 }
 
-/* "n0:0=0-3 n1:1=0-3", with a star where these were read ahead. */
+/* "n0:0=0-3 n1:1=0-3"; with "* " before it where these were read ahead. */
 static char *opened(const struct spec *spec)
 {
-    struct resources *resources = open_resources(spec);
+    struct error err = ERROR_INIT;
+    struct local_topology *local = local_topology_new(NULL, NULL, NULL);
+    struct resources *resources = resources_open(spec, local, &err);
+    if (!resources || resources_refresh(resources, &err) < 0)
+        fail_msg("%s", error_text(&err));
     const struct host_table *hosts = resources_hosts(resources);
-    char *text = mem_copy_text(resources->are_ahead ? "*" : "");
+    char *text = mem_copy_text(resources->keeps_hosts ? "*" : "");
     for (uint32_t i = 0; i < host_count(hosts); i++) {
         const struct node *node = host_at(hosts, i)->node;
         char *cores = idset_encode(node->cores), *before = text;
@@ -54,6 +59,7 @@ static char *opened(const struct spec *spec)
     }
     resources_leave(resources);
     resources_free(resources);
+    local_topology_free(local);
     return text;
 }
 
@@ -93,10 +99,46 @@ static void test_a_program_on_all_nodes_has_them_read_once(void **state)
     instance_close(instance);
 }
 
+/* In an instance within the first: its nodes take the place of those of before. One of them is this
+ * machine, of which a task has what its mask allows: that changes what was read. */
+static void test_nodes_of_another_program_take_their_place(void **state)
+{
+    struct spec *spec = spec_of_task(one_task);
+    char *here = localhost_name();
+    char *R = mem_format("{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-1\",\"children\":"
+                         "{\"core\":\"0,9999\"}}],\"nodelist\":[\"%s,n7\"]}}",
+                         here);
+    char *want = mem_format("%s:0=0 n7:1=0,9999", here), *ahead = mem_format("* %s", want);
+    (void)state;
+    be_a_task(R_OF("0-1"));
+    resources_read_ahead();
+    assert_opened(spec, "* n0:0=0-1 n1:1=0-1 n2:2=0-1 n3:3=0-1");
+    setenv("TPRUN_ENCLOSING_R", R, 1);
+    resources_read_ahead();
+    assert_opened(spec, ahead);
+    assert_opened(spec, want);
+
+    spec->dry_run = true;
+    resources_read_ahead();
+    assert_opened(spec, ahead);
+    spec->requires = mem_copy_text("^none");
+    resources_read_ahead();
+    assert_opened(spec, want);
+    free(ahead);
+    free(want);
+    free(R);
+    free(here);
+    spec_free(spec);
+    entry_end(entry);
+    instance_close(instance);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_program_on_all_nodes_has_them_read_once, make_world,
+                                        end_world),
+        cmocka_unit_test_setup_teardown(test_nodes_of_another_program_take_their_place, make_world,
                                         end_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

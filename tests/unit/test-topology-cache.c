@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -221,7 +222,13 @@ static void in_a_process(void (*test)(void))
     assert_int_equal(status, 0);
 }
 
-#define NEED(what) ((what) ? (void)0 : _exit(__LINE__ & 127))
+#define NEED(what)                                                                                 \
+    do {                                                                                           \
+        if (!(what)) {                                                                             \
+            fprintf(stderr, "line %d: not so: %s\n", __LINE__, #what);                             \
+            _exit(1);                                                                              \
+        }                                                                                          \
+    } while (0)
 
 /* The file has another host in the place of this one, and is as long. */
 static void rename_a_host(void)
