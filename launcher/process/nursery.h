@@ -23,8 +23,8 @@ struct nursery_ops { /* `arg` is what nursery_new() was given */
     /* In each forked process, which has the descriptors that were sent (and owns them), 0 to 2, and
      * no others; the result is the exit status. */
     int (*child)(void *arg, const int *fds, size_t nfds);
-    /* In the nursery: what nursery_tell() has handed over; it is closed afterwards. Processes that
-     * are asked for later are forked later, but for one that was forked ahead before. NULL: nothing is
+    /* In the nursery: what nursery_tell() has handed over; it is closed afterwards. A process that is
+     * asked for later is forked after that, unless it was forked ahead before. NULL: nothing is
      * handed over. */
     void (*told)(void *arg, int fd);
     /* In the nursery, at the first request: what it reads now those that it forks have read. NULL:

@@ -2,11 +2,12 @@
  * link - a two-way stream of frames to a neighbour, over any pair of descriptors.
  *
  * Control frames are sent once the loop has no other event to handle, and before it waits. Those
- * that nobody waits for (frame_may_wait()) go with the next or 10 ms later. Bulk frames (frame_is_bulk) are sent while the neighbour has
- * given credit and wait in order otherwise; a sender that respects link_room() keeps the queue
- * short, so a slow reader at the far end stops the task that writes, and no memory grows. The
- * receiver gives credit back with link_consumed() once the bytes have left it. Bulk waiting never
- * holds back control frames, so a node whose output nobody reads still answers pings.
+ * that nobody waits for (frame_may_wait()) go with the next or 10 ms later. Bulk frames
+ * (frame_is_bulk) are sent while the neighbour has given credit and wait in order otherwise; a
+ * sender that respects link_room() keeps the queue short, so a slow reader at the far end stops the
+ * task that writes, and no memory grows. The receiver gives credit back with link_consumed() once
+ * the bytes have left it. Bulk waiting never holds back control frames, so a node whose output
+ * nobody reads still answers pings.
  *
  * With link_watch() the neighbour is pinged, and a link on which nothing arrives for that long is
  * closed: a silent death is found as surely as an end of file. The round trips also estimate the
