@@ -141,7 +141,7 @@ static void read_node(struct topology_cache *cache, const json_t *node)
     hostlist_free(hosts);
 }
 
-/* Caller frees; NULL: there is none. */
+/* Of what the instance remembers. Caller frees; NULL where there is no such file. */
 static char *file_text(const struct instance *instance, size_t *len)
 {
     return private_directory_read(instance->dir, TOPOLOGY_CACHE_FILE, TOPOLOGY_CACHE_MAX, len);

@@ -212,7 +212,7 @@ static size_t likely_cores(const struct spec *spec)
     return cores;
 }
 
-/* How many of so many cores a host is likely to have tasks on: with -g no more than go with its
+/* Of the free cores of a host those that are likely to be used: with -g no more than go with its
  * GPUs. */
 static size_t likely_share(const struct host_choice *choice, uint32_t host, size_t cores)
 {

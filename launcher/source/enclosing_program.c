@@ -107,6 +107,7 @@ static struct enclosing_program *open_with_text(struct buf *text, struct error *
         struct rset *part = rset_select(found.R, enclosing_is_here, NULL);
         free_unless_ahead(found.R);
         found.R = part;
+        found.was_read_ahead = false;
     }
     struct enclosing_program *program = mem_alloc(sizeof(*program));
     *program = found;

@@ -610,6 +610,14 @@ static void test_what_a_program_holds_is_read_ahead_for_its_tasks_alone(void **s
     assert_read_ahead(true, "0");
     setenv("TPRUN_ENCLOSING_R", R_OF("3,5", "2", "a.invalid,b.invalid"), 1);
     assert_read_ahead(false, "2");
+
+    setenv("TPRUN_ENCLOSING_R", R_OF("3,5", "0", "a.invalid,b.invalid"), 1);
+    file_with("id", "another instance"); /* the one that it was read for is gone */
+    struct enclosing_program *program = enclosing_program_open(NULL);
+    assert_non_null(program);
+    assert_false(program->was_read_ahead);
+    assert_int_equal(program->R->nnodes, 0); /* none of its hosts is this machine */
+    enclosing_program_free(program);
 }
 
 static void test_a_task_whose_program_holds_nothing_here_has_its_machine(void **state)

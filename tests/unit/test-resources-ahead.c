@@ -99,8 +99,8 @@ static void test_a_program_on_all_nodes_has_them_read_once(void **state)
     instance_close(instance);
 }
 
-/* In an instance within the first: its nodes take the place of those of before. One of them is this
- * machine, of which a task has what its mask allows: that changes what was read. */
+/* In an instance within the first, its nodes replace those of the first. One of them is this machine:
+ * a task may use there only the cores that its mask allows, so the list of nodes is changed. */
 static void test_nodes_of_another_program_take_their_place(void **state)
 {
     struct spec *spec = spec_of_task(one_task);
