@@ -1,12 +1,16 @@
 /* Memory that is there or ends the program. */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "config.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define MEM_LEAKS
@@ -77,6 +81,45 @@ char *mem_format(const char *fmt, ...)
     va_end(args);
     return mem_check(len < 0 ? NULL : text);
 }
+
+#ifdef HAVE_MALLINFO2
+#define LARGEST_HOLE ((size_t)64 << 10)
+#define LARGEST_CACHED 1024 /* bytes; of these glibc keeps a few pieces of each size apart */
+#define HOLE_STEP 16
+
+struct filled_hole {
+    struct filled_hole *next;
+};
+
+static struct filled_hole *filled_holes; /* so that no leak checker takes them for lost */
+
+/* From large sizes to small ones: what is left of a large piece is found at a smaller size. A piece
+ * behind all that is in use is no hole. A small one is kept all the same: if it were freed, glibc
+ * would hand it out before what follows it. */
+void mem_fill_holes(void)
+{
+    const struct mallinfo2 heap = mallinfo2();
+    const uintptr_t end = (uintptr_t)sbrk(0), first = end - heap.arena,
+                    behind = end - heap.keepcost;
+    struct filled_hole *hole;
+    size_t size = LARGEST_HOLE;
+    while (size >= HOLE_STEP && (hole = malloc(size))) {
+        bool is_hole = (uintptr_t)hole >= first && (uintptr_t)hole < behind;
+        if (is_hole || size <= LARGEST_CACHED) {
+            hole->next = filled_holes;
+            filled_holes = hole;
+        } else {
+            free(hole);
+        }
+        if (!is_hole)
+            size = size > LARGEST_CACHED ? size / 2 : size - HOLE_STEP;
+    }
+}
+#else
+void mem_fill_holes(void)
+{
+}
+#endif
 
 void mem_exit(int status)
 {

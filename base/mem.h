@@ -24,6 +24,12 @@ char *mem_copy_text(const char *text); /* NULL stays NULL */
 char *mem_copy_text_n(const char *text, size_t len) MEM_NONNULL;
 char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2))) MEM_NONNULL;
 
+/* For a process that others are forked from: takes the free pieces of its heap for good, and up to
+ * 34 KiB behind them. A forked process would allocate these pieces first, and the kernel copies each
+ * page that it writes to; without them what it allocates lies together. Where memory or glibc is
+ * lacking it does less, or nothing. */
+void mem_fill_holes(void);
+
 /* The end of a process that was forked and not executed: _exit(). In a build with AddressSanitizer
  * it looks for leaks before, as exit() does in others. */
 noreturn void mem_exit(int status);

@@ -82,6 +82,7 @@ check_PROGRAMS += \
     tests/unit/test-local-stage \
     tests/unit/test-login-session \
     tests/unit/test-map-strings \
+    tests/unit/test-mem \
     tests/unit/test-memory-binding \
     tests/unit/test-modex-message \
     tests/unit/test-mpi-abi \
@@ -244,6 +245,7 @@ tests_unit_test_libpmi2_LDADD = libpmi2.la $(UNIT_LIBS)
 tests_unit_test_line_buffer_LDADD = $(UNIT_LIBS)
 tests_unit_test_link_LDADD = $(UNIT_LIBS)
 tests_unit_test_map_strings_LDADD = $(UNIT_LIBS)
+tests_unit_test_mem_LDADD = $(UNIT_LIBS)
 tests_unit_test_memory_binding_LDADD = $(UNIT_LIBS)
 tests_unit_test_modex_message_LDADD = $(UNIT_LIBS)
 tests_unit_test_mpi_abi_LDADD = $(UNIT_LIBS)

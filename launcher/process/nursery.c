@@ -123,7 +123,7 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
     int fds[DESCRIPTOR_MESSAGE_FDS], ahead = -1;
     size_t nfds;
     struct nursery_message message;
-    bool prepared = !ops->prepare, warm = !ops->warm;
+    bool prepared = !ops->prepare, warm = !ops->warm, has_holes = true;
     for (;;) {
         if (ahead >= 0)
             keep_ahead(socket, ops, &ahead);
@@ -137,6 +137,7 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
             if (whole && ops->told)
                 ops->told(arg, fds[0]);
             close_all(fds, nfds);
+            has_holes = true;
             continue;
         }
         if (!prepared)
@@ -151,8 +152,13 @@ static int nursery_run(int socket, const struct nursery_ops *ops, void *arg)
             mem_exit(ops->child(arg, fds, nfds));
         }
         close_all(fds, nfds);
-        if (!warm)
+        if (!warm) {
             warm = ops->warm(arg);
+            has_holes |= warm;
+        }
+        if (has_holes)
+            mem_fill_holes();
+        has_holes = false;
         if (warm && is_ahead && ahead < 0 && ops->child_ahead && is_idle(socket))
             ahead = fork_ahead(ops, arg);
     }

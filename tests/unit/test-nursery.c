@@ -1,4 +1,5 @@
 #include "launcher/process/nursery.h"
+#include "config.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
@@ -25,6 +26,16 @@ static void list_descriptors(char *text, size_t room)
             len += (size_t)snprintf(text + len, room - len, "%s%d", len ? " " : "", fd);
 }
 
+/* Every second piece of the heap is free then. */
+static void make_holes(void)
+{
+    static void *pieces[200];
+    for (size_t i = 0; i < 200; i++)
+        pieces[i] = malloc(300 + i);
+    for (size_t i = 0; i < 200; i += 2)
+        free(pieces[i]);
+}
+
 static int prepared; /* so often, */
 static pid_t prepared_in;
 
@@ -32,6 +43,7 @@ static void prepare(void *arg)
 {
     prepared += strcmp(arg, "argument") == 0;
     prepared_in = getpid();
+    make_holes();
 }
 
 static char told[64]; /* what the nursery was told, one after the other */
@@ -41,6 +53,7 @@ static void hear(void *arg, int fd)
     size_t len = strlen(told);
     ssize_t got = strcmp(arg, "argument") == 0 ? read(fd, told + len, sizeof(told) - 1 - len) : 0;
     told[len + (size_t)(got > 0 ? got : 0)] = '\0';
+    make_holes();
 }
 
 static int warmed;
@@ -74,6 +87,10 @@ static int obey(void *arg, const int *fds, size_t nfds)
             snprintf(text, sizeof(text), "%d times", warmed);
         else if (order == 't')
             snprintf(text, sizeof(text), "told \"%s\"", told);
+#ifdef UNIT_KNOWS_HEAP
+        else if (order == 'h')
+            snprintf(text, sizeof(text), "%s", unit_heap_pieces() < 4096 ? "whole" : "holes");
+#endif
         else if (order == 's') /* to the second */
             return write(fds[1], "second", 6) != 6;
         else
@@ -308,6 +325,27 @@ static void tell(struct nursery *nursery, const char *text)
     assert_int_equal(nursery_tell(nursery, fd, &err), 0);
     close(fd);
 }
+
+#ifdef UNIT_KNOWS_HEAP
+/* The first one is not kept waiting for it. */
+static void who_is_forked_later_has_a_heap_without_holes(void **state)
+{
+    struct nursery *nursery = open_nursery();
+    (void)state;
+    int first = born(nursery), second = born(nursery);
+    assert_string_equal(ask(first, 'h'), "holes");
+    assert_string_equal(ask(second, 'h'), "whole");
+    tell(nursery, "one");
+    int third = born(nursery), fourth = born(nursery);
+    assert_string_equal(ask(third, 'h'), "holes");
+    assert_string_equal(ask(fourth, 'h'), "whole");
+    close(first);
+    close(second);
+    close(third);
+    close(fourth);
+    nursery_free(nursery);
+}
+#endif
 
 static void who_is_forked_later_knows_what_it_was_told(void **state)
 {
@@ -602,6 +640,9 @@ int main(void)
         cmocka_unit_test(forks_with_what_was_sent_and_no_more),
         cmocka_unit_test(all_that_it_forks_have_what_it_prepared_once),
         cmocka_unit_test(who_is_forked_later_knows_what_it_was_told),
+#ifdef UNIT_KNOWS_HEAP
+        cmocka_unit_test(who_is_forked_later_has_a_heap_without_holes),
+#endif
         cmocka_unit_test(it_warms_after_each_fork_until_it_is_warm),
         cmocka_unit_test(sends_several_descriptors_in_their_order),
         cmocka_unit_test(what_it_forks_waits_for_its_own_children),
