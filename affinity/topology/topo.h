@@ -94,7 +94,9 @@ struct topo *topo_load_local(struct error *err);
 struct topo *topo_load_both(struct hwloc_topology **machine, struct error *err);
 /* That alone. NULL with a sentence. */
 struct hwloc_topology *topo_load_machine(struct error *err);
-void topo_free_machine(struct hwloc_topology *machine); /* NULL is fine */
+/* A machine that a process has inherited by fork stays, where it has loaded none itself: it goes with
+ * the process, and to free it would be to copy its pages. NULL is fine. */
+void topo_free_machine(struct hwloc_topology *machine);
 /* This machine with its I/O devices as an hwloc XML export of format 2, which every hwloc from 2.0
  * on reads: for programs that need not discover it themselves then. What hwloc's plug-ins would add
  * is left out. In any thread, after topo_prepare(). Caller frees; NULL with a sentence. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "affinity/topology/topo.h"
 #include "affinity/topology/topo_gpu.h"
@@ -198,6 +199,8 @@ static int check_file(struct error *err)
     return 0;
 }
 
+static pid_t loaded_in; /* the process of the last machine */
+
 struct hwloc_topology *topo_load_machine(struct error *err)
 {
     if (check_file(err) < 0) {
@@ -219,12 +222,18 @@ struct hwloc_topology *topo_load_machine(struct error *err)
         hwloc_topology_destroy(machine);
         return NULL;
     }
+    loaded_in = getpid();
     return machine;
 }
 
+/* So that no leak checker takes it for lost. */
+static struct hwloc_topology *volatile inherited;
+
 void topo_free_machine(struct hwloc_topology *machine)
 {
-    if (machine)
+    if (loaded_in != getpid())
+        inherited = machine ?: inherited;
+    else if (machine)
         hwloc_topology_destroy(machine);
 }
 

@@ -1,10 +1,14 @@
+#include "config.h"
+
 #include "tests/unit/unit.h"
 
 #include <hwloc.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "affinity/topology/topo.h"
 #include "affinity/topology/topo_xml.h"
@@ -453,6 +457,35 @@ static void test_the_export_of_this_machine_is_whole(void **state)
         unsetenv("HWLOC_HIDE_ERRORS");
 }
 
+/* Freed there it would be copied. */
+static void test_a_forked_process_leaves_the_machine_of_before(void **state)
+{
+    struct error err = ERROR_INIT;
+    int status = -1;
+    (void)state;
+    struct hwloc_topology *machine = topo_load_machine(&err);
+    assert_non_null(machine);
+    pid_t child = fork();
+    if (child == 0) {
+#ifdef UNIT_KNOWS_HEAP
+        size_t before = mallinfo2().uordblks;
+        topo_free_machine(machine);
+        bool stays = mallinfo2().uordblks == before;
+#else
+        topo_free_machine(machine);
+        bool stays =
+            hwloc_get_root_obj(machine); /* a sanitizer sees what is read after it was freed */
+#endif
+        struct hwloc_topology *own = topo_load_machine(NULL);
+        topo_free_machine(own);
+        _exit(stays && own ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    topo_free_machine(machine);
+    topo_free_machine(NULL);
+}
+
 static void test_wire_form_is_short_and_loses_nothing(void **state)
 {
     static const char *const machines[] = {
@@ -680,6 +713,7 @@ int main(void)
         cmocka_unit_test(test_this_machine_allows_what_the_mask_leaves),
         cmocka_unit_test(test_loading_leaves_the_environment_as_it_was),
         cmocka_unit_test(test_the_export_of_this_machine_is_whole),
+        cmocka_unit_test(test_a_forked_process_leaves_the_machine_of_before),
         cmocka_unit_test(test_wire_form_is_short_and_loses_nothing),
         cmocka_unit_test(test_parts_of_a_machine_may_lack_a_level),
         cmocka_unit_test(test_a_core_is_allowed_when_one_of_its_threads_is),
