@@ -340,6 +340,8 @@ void agents_unreached(struct agents *agents, const struct tree_unreached *what, 
 void agents_tell_duplicates(struct agents *agents)
 {
     uint32_t count = host_count(agents->hosts);
+    if (idset_empty(agents->duplicates))
+        return;
     struct hostlist **names = mem_array(count, sizeof(struct hostlist *));
     IDSET_FOREACH(number, agents->duplicates)
     {
@@ -376,8 +378,11 @@ void agents_keep(struct agents *agents)
 static struct host_lines *failure_lines(const struct agents *agents)
 {
     struct host_lines *lines = host_lines_new();
-    for (uint32_t i = 0; i < host_count(agents->hosts); i++) {
-        const struct host *host = host_at(agents->hosts, i);
+    if (!host_any_failed(agents->hosts))
+        return lines;
+    IDSET_FOREACH(number, host_used(agents->hosts))
+    {
+        const struct host *host = host_at(agents->hosts, number);
         if (host->failure)
             host_lines_add(lines, host->node->host, host->failure, host->elapsed);
     }
@@ -402,6 +407,8 @@ int agents_check(struct agents *agents, struct error *err)
 {
     agents_keep(agents);
     agents_tell_duplicates(agents);
+    if (!host_any_failed(agents->hosts))
+        return 0;
     struct buf text = BUF_INIT;
     struct host_lines *lines = failure_lines(agents);
     for (size_t i = 0; i < host_lines_count(lines); i++) {
@@ -412,22 +419,22 @@ int agents_check(struct agents *agents, struct error *err)
     host_lines_free(lines);
     size_t failed = 0, tried = idset_count(agents->wanted), up = 0;
     struct hostlist *hosts = hostlist_new();
-    for (uint32_t i = 0; i < host_count(agents->hosts); i++) {
-        const struct host *host = host_at(agents->hosts, i);
+    IDSET_FOREACH(number, host_used(agents->hosts))
+    {
+        const struct host *host = host_at(agents->hosts, number);
         up += host->topo && !host->failure;
         failed += host->failure != NULL;
         if (host->failure)
             hostlist_append(hosts, host->node->host);
     }
-    if (failed && tried > 1)
+    if (tried > 1)
         buf_printf(&text, "\n%zu of %zu hosts did not start; nothing was run", failed, tried);
-    if (failed && tried > 1 && up)
+    if (tried > 1 && up)
         add_remedy(&text, agents->spec, hosts, up);
-    if (failed)
-        error_set(err, "%s", buf_text(&text));
+    error_set(err, "%s", buf_text(&text));
     hostlist_free(hosts);
     buf_free(&text);
-    return failed ? -1 : 0;
+    return -1;
 }
 
 void agents_tell_spared(struct agents *agents)

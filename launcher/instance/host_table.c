@@ -22,7 +22,8 @@ struct host_table {
     struct node_list *nodes;
     struct host *list; /* [nodes->count] */
     const char **names;
-    uint32_t starting;
+    uint32_t starting, failures;
+    struct idset *used;
     struct host_kinds machines, digests;
     bool *lent; /* [nodes->count]; NULL: nothing is */
 };
@@ -33,6 +34,7 @@ struct host_table *host_table_new(struct node_list *nodes)
 {
     struct host_table *hosts = mem_alloc(sizeof(*hosts));
     hosts->nodes = nodes;
+    hosts->used = idset_new();
     hosts->list = mem_array(nodes->count, sizeof(*hosts->list));
     hosts->names = mem_array(nodes->count, sizeof(*hosts->names));
     for (size_t i = 0; i < nodes->count; i++) {
@@ -65,6 +67,7 @@ void host_table_free(struct host_table *hosts)
     host_kinds_clear(&hosts->machines);
     host_kinds_clear(&hosts->digests);
     node_list_free(hosts->nodes);
+    idset_free(hosts->used);
     free(hosts->list);
     free(hosts->names);
     free(hosts->lent);
@@ -94,6 +97,16 @@ const char *const *host_names(const struct host_table *hosts)
     return hosts->names;
 }
 
+const struct idset *host_used(const struct host_table *hosts)
+{
+    return hosts->used;
+}
+
+bool host_any_failed(const struct host_table *hosts)
+{
+    return hosts->failures;
+}
+
 uint32_t host_awaited(const struct host_table *hosts)
 {
     return hosts ? hosts->starting : 0;
@@ -116,13 +129,22 @@ static void host_turn(struct host_table *hosts, struct host *host, enum host_sta
     hosts->starting -= host->state == HOST_STARTING;
     hosts->starting += state == HOST_STARTING;
     host->state = state;
+    idset_add(hosts->used, host->number);
+}
+
+/* Takes the text; NULL: there is none any more. */
+static void host_set_failure(struct host_table *hosts, struct host *host, char *text)
+{
+    hosts->failures -= host->failure != NULL;
+    hosts->failures += text != NULL;
+    free(host->failure);
+    host->failure = text;
 }
 
 void host_starting(struct host_table *hosts, uint32_t number)
 {
     struct host *host = &hosts->list[number];
-    free(host->failure);
-    host->failure = NULL;
+    host_set_failure(hosts, host, NULL);
     host->unreached = false;
     host_turn(hosts, host, HOST_STARTING);
 }
@@ -210,8 +232,7 @@ void host_failed(struct host_table *hosts, uint32_t number, char *text, double e
     struct host *host = &hosts->list[number];
     size_t len = strlen(host->node->host);
     bool named = strncmp(text, host->node->host, len) == 0 && strncmp(text + len, ": ", 2) == 0;
-    free(host->failure);
-    host->failure = mem_copy_text(named ? text + len + 2 : text);
+    host_set_failure(hosts, host, mem_copy_text(named ? text + len + 2 : text));
     host->elapsed = elapsed;
     host->unreached |= unreached;
     free(text);
@@ -224,8 +245,7 @@ void host_failed(struct host_table *hosts, uint32_t number, char *text, double e
 void host_lost(struct host_table *hosts, uint32_t number, const char *why)
 {
     struct host *host = &hosts->list[number];
-    free(host->failure);
-    host->failure = mem_format("lost: %s", why);
+    host_set_failure(hosts, host, mem_format("lost: %s", why));
     host->elapsed = -1;
     host_turn(hosts, host, HOST_LOST);
 }
@@ -239,6 +259,7 @@ void host_lend(struct host_table *hosts, uint32_t number, struct topo *topo)
     if (!hosts->lent)
         hosts->lent = mem_array(hosts->nodes->count, sizeof(*hosts->lent));
     hosts->lent[number] = true;
+    idset_add(hosts->used, number);
     host->topo = topo_ref(topo);
 }
 
@@ -249,6 +270,8 @@ void host_take_back(struct host_table *hosts)
             continue;
         topo_free(hosts->list[i].topo);
         hosts->list[i].topo = NULL;
+        if (hosts->list[i].state == HOST_UNUSED)
+            idset_remove(hosts->used, (uint32_t)i);
     }
     free(hosts->lent);
     hosts->lent = NULL;

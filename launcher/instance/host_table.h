@@ -52,6 +52,10 @@ uint32_t host_count(const struct host_table *hosts);
 const struct host *host_at(const struct host_table *hosts, uint32_t number);
 /* Names by number, for as long as the table lives. */
 const char *const *host_names(const struct host_table *hosts);
+/* All whose state is not HOST_UNUSED, and those that a topology is lent to. A loop over these does
+ * not touch the other hosts, which may be many. */
+const struct idset *host_used(const struct host_table *hosts);
+bool host_any_failed(const struct host_table *hosts); /* some have a `failure` */
 /* How many agents are on their way; 0 without a table. */
 uint32_t host_awaited(const struct host_table *hosts);
 /* "HOST: WHY (after 3.0 s)" of one that failed; caller frees. */

@@ -130,10 +130,11 @@ struct rset *resources_R(struct resources *resources, struct error *err)
     size_t count = 0;
     int rc = 0;
     /* Those whose topology is known, ascending as R has them. */
-    for (uint32_t i = 0; i < nhosts; i++) {
-        const struct host *host = host_at(resources->hosts, i);
+    IDSET_FOREACH(number, host_used(resources->hosts))
+    {
+        const struct host *host = host_at(resources->hosts, number);
         if (host->topo)
-            hosts[count++] = (struct ranked){host->node->target, i};
+            hosts[count++] = (struct ranked){host->node->target, number};
     }
     qsort(hosts, count, sizeof(*hosts), ranked_compare);
     for (size_t i = 0; i < count && rc == 0; i++)

@@ -131,10 +131,13 @@ int candidates_find(const struct candidates_source *source, struct candidates *c
 {
     const struct host_table *hosts = resources_hosts(source->resources);
     int rc = 0;
-    for (uint32_t i = 0; i < host_count(hosts) && rc == 0; i++) {
-        const struct host *host = host_at(hosts, i);
-        if (host->topo && (!source->choice || host_choice_wants(source->choice, i)))
+    IDSET_FOREACH(number, host_used(hosts))
+    {
+        const struct host *host = host_at(hosts, number);
+        if (host->topo && (!source->choice || host_choice_wants(source->choice, number)))
             rc = add_wanted(source, host, candidates, err);
+        if (rc < 0)
+            break;
     }
     return rc;
 }

@@ -83,9 +83,11 @@ static void log_agents(struct program *program)
 {
     const struct host_table *hosts = program_start_hosts(program->start);
     struct hostlist *up = hostlist_new();
-    for (uint32_t i = 0; i < host_count(hosts); i++)
-        if (host_at(hosts, i)->state == HOST_UP)
-            hostlist_append(up, host_names(hosts)[i]);
+    IDSET_FOREACH(number, host_used(hosts))
+    {
+        if (host_at(hosts, number)->state == HOST_UP)
+            hostlist_append(up, host_names(hosts)[number]);
+    }
     char *names = hostlist_encode(up);
     program_log_event(program->log, "agents", json_pack("{s:s}", "hosts", names));
     free(names);

@@ -169,9 +169,13 @@ static void start_on_prepared(void *owner, const struct error *err)
 static struct idset *nodes_to_prepare(const struct program_start *start)
 {
     struct idset *nodes = plan_tree_nodes(start->plan);
-    for (uint32_t i = 0; start->spec->initial_program && i < host_count(start->hosts); i++)
-        if (host_at(start->hosts, i)->state == HOST_UP)
-            idset_add(nodes, i);
+    if (!start->spec->initial_program)
+        return nodes;
+    IDSET_FOREACH(number, host_used(start->hosts))
+    {
+        if (host_at(start->hosts, number)->state == HOST_UP)
+            idset_add(nodes, number);
+    }
     return nodes;
 }
 
@@ -326,13 +330,13 @@ char *program_start_describe(const struct program_start *start)
         return mem_copy_text("before the program started");
     struct hostlist *hosts = hostlist_new();
     size_t asked = 0, waiting = 0;
-    for (size_t i = 0; i < host_count(start->hosts); i++) {
-        enum host_state state = host_at(start->hosts, (uint32_t)i)->state;
-        bool awaited = state == HOST_STARTING;
-        asked += state != HOST_UNUSED;
+    IDSET_FOREACH(number, host_used(start->hosts))
+    {
+        bool awaited = host_at(start->hosts, number)->state == HOST_STARTING;
+        asked++;
         waiting += awaited;
         if (awaited)
-            hostlist_append(hosts, host_names(start->hosts)[i]);
+            hostlist_append(hosts, host_names(start->hosts)[number]);
     }
     char *names = hostlist_encode(hosts);
     char *text = mem_format("while connecting to %s (%zu of %zu host%s answered)", names,

@@ -66,6 +66,60 @@ static void test_awaited_hosts_are_counted(void **state)
     host_table_free(hosts);
 }
 
+static void assert_used(const struct host_table *hosts, const char *want)
+{
+    char *text = idset_encode(host_used(hosts));
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static void test_hosts_that_are_used_are_told_from_the_others(void **state)
+{
+    struct host_table *hosts = table_of(9);
+    struct topo *topo = topo_of("core:2 pu:1");
+    (void)state;
+    assert_used(hosts, "");
+    host_starting(hosts, 4);
+    host_starting(hosts, 1);
+    host_known(hosts, 7, topo);
+    assert_used(hosts, "1,4,7");
+    host_up(hosts, 1, topo_ref(topo), "m");
+    host_up(hosts, 4, topo_ref(topo), "m"); /* a duplicate */
+    host_failed(hosts, 2, mem_copy_text("is down"), -1, true);
+    assert_used(hosts, "1-2,4,7");
+    host_lend(hosts, 5, topo);
+    assert_used(hosts, "1-2,4-5,7");
+    host_take_back(hosts);
+    assert_used(hosts, "1-2,4,7");
+    host_starting(hosts, 3);
+    host_lend(hosts, 3, topo);
+    host_take_back(hosts);
+    assert_used(hosts, "1-4,7");
+    topo_free(topo);
+    host_table_free(hosts);
+}
+
+static void test_it_is_known_whether_any_failed(void **state)
+{
+    struct host_table *hosts = table_of(3);
+    (void)state;
+    assert_false(host_any_failed(hosts));
+    for (int i = 0; i < 2; i++) {
+        host_starting(hosts, 1);
+        host_failed(hosts, 1, mem_copy_text("is down"), -1, true);
+        assert_true(host_any_failed(hosts));
+    }
+    host_starting(hosts, 2);
+    host_up(hosts, 2, topo_of("core:2 pu:1"), "m");
+    host_lost(hosts, 2, "closed");
+    host_failed(hosts, 2, mem_copy_text("is down"), -1, true);
+    host_starting(hosts, 1);
+    assert_true(host_any_failed(hosts));
+    host_starting(hosts, 2);
+    assert_false(host_any_failed(hosts));
+    host_table_free(hosts);
+}
+
 static void test_equal_hosts_share_a_topology(void **state)
 {
     struct host_table *hosts = table_of(3);
@@ -187,6 +241,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number_name_and_place_in_the_list_are_one),
         cmocka_unit_test(test_awaited_hosts_are_counted),
+        cmocka_unit_test(test_hosts_that_are_used_are_told_from_the_others),
+        cmocka_unit_test(test_it_is_known_whether_any_failed),
         cmocka_unit_test(test_equal_hosts_share_a_topology),
         cmocka_unit_test(test_a_second_name_of_a_machine_is_a_duplicate),
         cmocka_unit_test(test_a_failure_names_the_host_once_and_is_forgotten_at_a_new_start),
