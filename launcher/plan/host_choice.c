@@ -16,8 +16,9 @@ struct host_choice {
     const struct resources *resources;
     const struct host_table *hosts;
     struct rankfile **rankfiles; /* by part; NULL where it has none */
+    uint32_t nlooked;            /* the first so many hosts were looked at; no other is wanted */
     bool *wanted;                /* by host: has something free, and is likely to be needed */
-    bool *spare;                 /* has something free: wanted if the others do not suffice */
+    bool *spare; /* has something free: wanted if the others do not suffice; see is_spare() */
     bool by_name;
     size_t hosts_needed; /* of likely_hosts(); SIZE_MAX: no telling */
 };
@@ -112,13 +113,13 @@ bool host_choice_is_by_name(const struct host_choice *choice)
 
 bool host_choice_wants(const struct host_choice *choice, uint32_t host)
 {
-    return choice->wanted[host];
+    return host < choice->nlooked && choice->wanted[host];
 }
 
 struct idset *host_choice_wanted(const struct host_choice *choice)
 {
     struct idset *wanted = idset_new();
-    for (uint32_t i = 0; i < host_count(choice->hosts); i++)
+    for (uint32_t i = 0; i < choice->nlooked; i++)
         if (choice->wanted[i])
             idset_add(wanted, i);
     return wanted;
@@ -129,6 +130,11 @@ static bool is_full(const struct host_choice *choice, uint32_t host)
 {
     const struct idset *cores = resources_free_of_R(choice->resources, host);
     return cores && idset_empty(cores);
+}
+
+static bool is_spare(const struct host_choice *choice, uint32_t host)
+{
+    return host < choice->nlooked ? choice->spare[host] : !is_full(choice, host);
 }
 
 /* ---- by name ---- */
@@ -169,13 +175,14 @@ static bool choose_by_name(struct host_choice *choice)
 {
     bool *named = mem_array(host_count(choice->hosts), sizeof(*named));
     bool all = true;
+    choice->nlooked = host_count(choice->hosts);
     for (size_t i = 0; i < choice->spec->nparts && all; i++) {
         struct layout_part layout = spec_part_layout(&choice->spec->parts[i]);
         layout.rankfile = choice->rankfiles[i];
         bool joins_part_before = i > 0 && !policy_is_own(&layout);
         all = joins_part_before || want_of_part(choice, i, named);
     }
-    for (uint32_t i = 0; i < host_count(choice->hosts) && all; i++) {
+    for (uint32_t i = 0; i < choice->nlooked && all; i++) {
         choice->wanted[i] = named[i] && !is_full(choice, i);
         choice->spare[i] = false;
     }
@@ -243,25 +250,30 @@ static size_t likely_hosts(const struct spec *spec)
     return hosts;
 }
 
-/* A run on a few of many hosts need not wake them all. A host of which nothing is known counts as
- * one that has room. */
+/* A run on a few of many hosts need not wake them all, nor look at them: where R says what each host
+ * has, the search stops when there are enough. A host of which nothing is known counts as one that
+ * has room. */
 static void choose_by_count(struct host_choice *choice)
 {
     const struct spec *spec = choice->spec;
     size_t cores = likely_cores(spec), found = 0, count = 0;
-    bool ask_all = false;
+    bool ask_all = false, all_known = host_nodes(choice->hosts)->R;
     choice->hosts_needed = likely_hosts(spec);
+    choice->nlooked = host_count(choice->hosts);
     /* With -N and --oversubscribe any hosts would do, but those with room for all are better: which these are
      * has to be asked. */
     for (size_t i = 0; spec->nnodes && i < spec->nparts; i++)
         ask_all |= spec->parts[i].oversubscribe;
-    for (uint32_t i = 0, nhosts = host_count(choice->hosts); i < nhosts; i++) {
+    for (uint32_t i = 0; i < choice->nlooked; i++) {
+        bool wants_more = count < choice->hosts_needed && (spec->nnodes || found < cores);
+        if (all_known && !wants_more) {
+            choice->nlooked = i;
+            break;
+        }
         const struct idset *known = resources_free_of_R(choice->resources, i);
         size_t nfree = known ? idset_count(known) : 0;
         size_t share = nfree ? likely_share(choice, i, nfree) : 0;
-        bool wanted = known
-                          ? share && count < choice->hosts_needed && (spec->nnodes || found < cores)
-                          : ask_all || count < choice->hosts_needed;
+        bool wanted = known ? share && wants_more : ask_all || count < choice->hosts_needed;
         found += share;
         count += wanted;
         choice->wanted[i] = wanted;
@@ -280,7 +292,8 @@ void host_choice_make(struct host_choice *choice)
 
 void host_choice_take_all(struct host_choice *choice)
 {
-    for (uint32_t i = 0; i < host_count(choice->hosts); i++) {
+    choice->nlooked = host_count(choice->hosts);
+    for (uint32_t i = 0; i < choice->nlooked; i++) {
         choice->wanted[i] = true;
         choice->spare[i] = false;
     }
@@ -288,7 +301,8 @@ void host_choice_take_all(struct host_choice *choice)
 
 void host_choice_take_only(struct host_choice *choice, const struct rset *set)
 {
-    for (uint32_t i = 0; i < host_count(choice->hosts); i++) {
+    choice->nlooked = host_count(choice->hosts);
+    for (uint32_t i = 0; i < choice->nlooked; i++) {
         choice->wanted[i] = rset_find_rank(set, host_at(choice->hosts, i)->node->target);
         choice->spare[i] = false;
     }
@@ -296,7 +310,7 @@ void host_choice_take_only(struct host_choice *choice, const struct rset *set)
 
 void host_choice_drop_full(struct host_choice *choice)
 {
-    for (uint32_t i = 0; i < host_count(choice->hosts); i++) {
+    for (uint32_t i = 0; i < choice->nlooked; i++) {
         choice->wanted[i] &= !is_full(choice, i);
         choice->spare[i] &= !is_full(choice, i);
     }
@@ -306,17 +320,19 @@ bool host_choice_add_spare(struct host_choice *choice)
 {
     bool any = false;
     for (uint32_t i = 0; i < host_count(choice->hosts); i++) {
-        any |= choice->spare[i];
-        choice->wanted[i] |= choice->spare[i];
+        bool spare = is_spare(choice, i);
+        any |= spare;
+        choice->wanted[i] = spare || (i < choice->nlooked && choice->wanted[i]);
         choice->spare[i] = false;
     }
+    choice->nlooked = host_count(choice->hosts);
     return any;
 }
 
 bool host_choice_is_short(const struct host_choice *choice)
 {
     size_t up = 0;
-    for (uint32_t i = 0; i < host_count(choice->hosts); i++)
+    for (uint32_t i = 0; i < choice->nlooked; i++)
         up += choice->wanted[i] && host_at(choice->hosts, i)->topo;
     return !choice->by_name && choice->hosts_needed != SIZE_MAX && up < choice->hosts_needed;
 }
@@ -332,7 +348,7 @@ bool host_choice_can_spare_failed(const struct host_choice *choice, bool elsewhe
         const struct host *host = host_at(choice->hosts, i);
         if (host->failure && !host->unreached && !spec->agents_only)
             return false;
-        up |= host->topo || choice->spare[i];
+        up |= host->topo || is_spare(choice, i);
     }
     return up;
 }

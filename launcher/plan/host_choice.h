@@ -8,6 +8,7 @@
  * others.
  *
  * The choice is of what is free at that time (resources.h); it is made again when that has changed.
+ * Hosts that it did not need to look at are spare by what is free when that is asked.
  */
 #ifndef LAUNCHER_PLAN_HOST_CHOICE_H
 #define LAUNCHER_PLAN_HOST_CHOICE_H

@@ -139,6 +139,56 @@ static void test_hosts_that_failed_are_spared_where_no_option_names_any(void **s
     }
 }
 
+/* One task on the first of many: the others are not looked at before they may be needed. */
+static void test_hosts_beyond_those_that_are_enough_are_spare_by_what_is_free_then(void **state)
+{
+    struct spec *spec = spec_on(8, "{'parts':[{'argv':['a'],'ntasks':1}]}");
+    (void)state;
+    struct resources *resources = open_resources(spec);
+    struct host_table *hosts = resources_hosts(resources);
+    struct host_choice *choice = make_choice(spec, resources);
+    host_starting(hosts, 0);
+    host_failed(hosts, 0, mem_copy_text("is down"), -1, true);
+    assert_true(host_choice_wants(choice, 0));
+    assert_false(host_choice_wants(choice, 1));
+    assert_false(host_choice_wants(choice, 7));
+    assert_true(host_choice_can_spare_failed(choice, false));
+    struct ledger_entry *other = hold(resources, 1, 6, "0-3");
+    assert_int_equal(resources_refresh(resources, NULL), 0);
+    assert_true(host_choice_can_spare_failed(choice, false));
+    struct ledger_entry *last = hold(resources, 7, 7, "0-3");
+    assert_int_equal(resources_refresh(resources, NULL), 0);
+    assert_false(host_choice_can_spare_failed(choice, false));
+    entry_end(last);
+    assert_int_equal(resources_refresh(resources, NULL), 0);
+    host_choice_drop_full(choice);
+    assert_true(host_choice_add_spare(choice));
+    assert_wanted(choice, "0,7", "all but those that are full now");
+    entry_end(other);
+    assert_int_equal(resources_refresh(resources, NULL), 0);
+    assert_false(host_choice_add_spare(choice));
+    host_choice_free(choice);
+    resources_free(resources);
+    spec_free(spec);
+}
+
+static void test_hosts_of_which_nothing_is_known_are_all_asked(void **state)
+{
+    struct spec *spec =
+        spec_on(1, "{'nnodes':1,'parts':[{'argv':['a'],'ntasks':1,'oversubscribe':true}]}");
+    (void)state;
+    free(spec->resources);
+    spec->resources = NULL;
+    spec->hosts = mem_copy_text("a.invalid,b.invalid,c.invalid");
+    struct resources *resources = open_resources(spec);
+    struct host_choice *choice = make_choice(spec, resources);
+    assert_wanted(choice, "0-2", "those with room are better");
+    assert_false(host_choice_add_spare(choice));
+    host_choice_free(choice);
+    resources_free(resources);
+    spec_free(spec);
+}
+
 static void test_a_rank_file_names_its_hosts(void **state)
 {
     struct spec *spec = spec_on(8, "{'parts':[{'argv':['a']}]}");
@@ -196,6 +246,8 @@ int main(void)
         cmocka_unit_test(test_the_first_hosts_with_enough_cores_are_wanted),
         cmocka_unit_test(test_hosts_that_others_hold_are_not_wanted),
         cmocka_unit_test(test_hosts_that_failed_are_spared_where_no_option_names_any),
+        cmocka_unit_test(test_hosts_beyond_those_that_are_enough_are_spare_by_what_is_free_then),
+        cmocka_unit_test(test_hosts_of_which_nothing_is_known_are_all_asked),
         cmocka_unit_test(test_a_rank_file_names_its_hosts),
         cmocka_unit_test(test_a_shape_takes_the_hosts_of_its_allocation),
     };
