@@ -294,22 +294,20 @@ int resources_read_topologies(struct resources *resources, struct error *err)
 static int keep_to_mask(const struct node_list *nodes, struct local_topology *local,
                         struct error *err)
 {
-    for (size_t i = 0; nodes->enclosed && i < nodes->count; i++) {
-        struct node *node = &nodes->list[i];
-        if (!node->here || !node->cores)
-            continue;
-        if (local_topology_find(local, err) < 0)
-            return -1;
-        struct idset *allowed = topo_allowed_cores(local_topology_topo(local)), *all = node->cores;
-        node->cores = idset_intersect(all, allowed);
-        idset_free(allowed);
-        idset_free(all);
-        if (idset_empty(node->cores) && nodes->count == 1)
-            return error_set(err,
-                             "%s holds no core of this machine that this task may use: run where "
-                             "its tasks run, or name nodes with --hosts or -R",
-                             nodes->source);
-    }
+    struct node *node = nodes->enclosed ? node_list_this_machine(nodes) : NULL;
+    if (!node || !node->cores)
+        return 0;
+    if (local_topology_find(local, err) < 0)
+        return -1;
+    struct idset *allowed = topo_allowed_cores(local_topology_topo(local)), *all = node->cores;
+    node->cores = idset_intersect(all, allowed);
+    idset_free(allowed);
+    idset_free(all);
+    if (idset_empty(node->cores) && nodes->count == 1)
+        return error_set(err,
+                         "%s holds no core of this machine that this task may use: run where "
+                         "its tasks run, or name nodes with --hosts or -R",
+                         nodes->source);
     return 0;
 }
 

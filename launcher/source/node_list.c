@@ -13,6 +13,8 @@
 #include "launcher/source/node_list_private.h"
 #include "launcher/spec/field_words.h"
 
+#define BOUND_FEW 8 /* nodes that are looked for one by one in what bounds them */
+
 const char *node_list_host_of(const char *login)
 {
     const char *at = strrchr(login, '@');
@@ -138,8 +140,11 @@ void node_list_find_here(struct node_list *nodes)
         hosts[i] = nodes->list[i].host;
     localhost_find_literals(hosts, here, nodes->count);
     find_resolved(hosts, here, nodes->count);
-    for (size_t i = 0; i < nodes->count; i++)
+    for (size_t i = 0; i < nodes->count; i++) {
         nodes->list[i].here = here[i];
+        if (here[i])
+            nodes->here_at = i;
+    }
     free(hosts);
     free(here);
 }
@@ -148,10 +153,13 @@ void node_list_drop(struct node_list *nodes, const bool *drop)
 {
     size_t kept = 0;
     for (size_t i = 0; i < nodes->count; i++) {
-        if (drop[i])
+        if (drop[i]) {
             node_clear(&nodes->list[i]);
-        else
-            nodes->list[kept++] = nodes->list[i];
+            continue;
+        }
+        if (nodes->list[i].here)
+            nodes->here_at = kept;
+        nodes->list[kept++] = nodes->list[i];
     }
     nodes->count = kept;
 }
@@ -172,6 +180,12 @@ void node_list_join_here(struct node_list *nodes)
     }
     node_list_drop(nodes, drop);
     free(drop);
+}
+
+struct node *node_list_this_machine(const struct node_list *nodes)
+{
+    struct node *node = nodes->here_at < nodes->count ? &nodes->list[nodes->here_at] : NULL;
+    return node && node->here ? node : NULL;
 }
 
 /* By name, or as this machine by any of its own. False: there is no such node. */
@@ -327,12 +341,20 @@ int node_list_keep(struct node_list *nodes, const struct rset *set, const char *
     return rc;
 }
 
+static const struct rset_node *part_find_by_name(const struct rset *set,
+                                                 const struct host_index *index, const char *host)
+{
+    if (!index)
+        return rset_find_host(set, host);
+    size_t place = host_index_find(index, host);
+    return place == HOST_INDEX_NONE ? NULL : &set->nodes[place];
+}
+
 /* The set's node of this one, which may be this machine under another name; NULL: none. */
 static const struct rset_node *
 part_find_in_set(const struct rset *set, const struct host_index *index, const struct node *node)
 {
-    size_t place = host_index_find(index, node->host);
-    const struct rset_node *found = place == HOST_INDEX_NONE ? NULL : &set->nodes[place];
+    const struct rset_node *found = part_find_by_name(set, index, node->host);
     for (size_t i = 0; !found && node->here && i < set->nnodes; i++)
         if (node_list_is_here(set->nodes[i].host))
             found = &set->nodes[i];
@@ -370,7 +392,8 @@ int node_list_bound(struct node_list *nodes, const struct rset *set, const char 
                     struct error *err)
 {
     const char *names[2] = {nodes->source, name};
-    struct host_index *index = rset_host_index(set);
+    /* An index takes in all of a large set, and few nodes are found sooner without. */
+    struct host_index *index = nodes->count > BOUND_FEW ? rset_host_index(set) : NULL;
     int rc = 0;
     for (size_t i = 0; i < nodes->count && rc == 0; i++)
         rc = part_bound_node(&nodes->list[i], set, index, names, &nodes->enclosed, err);

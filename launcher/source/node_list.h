@@ -37,9 +37,10 @@ struct hostlist;
 struct node_list {
     struct node *list;
     size_t count;
+    size_t here_at;         /* for node_list_this_machine() */
     struct hostlist *names; /* where the hosts' names are, also of those that were dropped */
     struct rset *R;    /* of -R or a source that has one (times checked, `now` from the caller), or
-                          what the enclosing program holds; else NULL */
+                          what the enclosing program holds: all nodes have cores then; else NULL */
     bool enclosed;     /* of this machine's cores only those that its mask allows are meant */
     bool limits_cores; /* limits count cores, of which a task with -c takes as many */
     char *note;   /* what a user may not expect of the job or of --requires: lines to be told; or
@@ -54,6 +55,9 @@ struct node_list {
 /* All that a list of hosts names; takes the source. */
 struct node_list *node_list_from_entries(const struct hostfile *file, char *source);
 void node_list_free(struct node_list *nodes); /* NULL is fine; errno stays */
+/* The node that is this machine; NULL: none is. Of a list of node_list_from_spec() or
+ * node_list_from_source(), which has no two. */
+struct node *node_list_this_machine(const struct node_list *nodes);
 /* Positions by name of the host; caller frees. */
 struct host_index *node_list_index(const struct node_list *nodes);
 

@@ -42,13 +42,16 @@ static const char *file_with(const char *text)
 static char *shown(const struct node_list *nodes)
 {
     struct buf text = BUF_INIT;
+    const struct node *here = NULL;
     for (size_t i = 0; i < nodes->count; i++) {
         const struct node *node = &nodes->list[i];
         char *cores = node->cores ? idset_encode(node->cores) : mem_copy_text("all");
         buf_printf(&text, "%s%s%s:%u/%u=%s", i ? " " : "", node->login, node->here ? "*" : "",
                    node->target, node->limit, cores);
+        here = node->here ? node : here;
         free(cores);
     }
+    assert_ptr_equal(node_list_this_machine(nodes), here);
     return buf_take_text(&text);
 }
 
@@ -132,6 +135,16 @@ static void test_names_of_this_machine_are_one_node(void **state)
     free(own);
     free(text);
     free(want);
+    free(source);
+}
+
+static void test_this_machine_is_found_where_others_are_left_out(void **state)
+{
+    char *source = mem_format("hostfile %s", path);
+    (void)state;
+    assert_nodes(hostfile("a.invalid\nb.invalid\nlocalhost\nc.invalid\n", "a.invalid"),
+                 "b.invalid:0/0=all localhost*:1/0=all c.invalid:2/0=all", source);
+    assert_nodes(hostfile("localhost\na.invalid\n", "localhost"), "a.invalid:0/0=all", source);
     free(source);
 }
 
@@ -227,6 +240,56 @@ static void test_what_cannot_be_read_is_refused_with_the_reason(void **state)
     assert_refused(hosts("-a", NULL), ERROR_USAGE, "--hosts: \"-a\" is not the name of a host");
     free(empty);
     free(bad);
+}
+
+/* x0 ... x19, of which each has the cores 0 up to its number. */
+static struct rset *outer_set(void)
+{
+    struct rset *set = rset_new();
+    for (unsigned i = 0; i < 20; i++) {
+        char *host = mem_format("x%u.invalid", i);
+        struct idset *cores = idset_new();
+        idset_add_range(cores, 0, i);
+        rset_append(set, i, host, cores, NULL);
+        idset_free(cores);
+        free(host);
+    }
+    return set;
+}
+
+static void test_few_and_many_nodes_are_bound_by_what_a_set_has_of_them(void **state)
+{
+    static const struct {
+        const char *hosts, *others; /* these are not in the set */
+        size_t count;
+    } cases[] = {
+        {"x19.invalid,x0.invalid,x7.invalid", "x0.invalid,x20.invalid", 3},
+        {"x[2-19].invalid", "x[2-20].invalid", 18},
+    };
+    struct rset *set = outer_set();
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = ERROR_INIT;
+        struct spec *spec = hosts(cases[i].hosts, NULL), *wrong = hosts(cases[i].others, NULL);
+        struct node_list *nodes = node_list_from_spec(spec, NULL, NOW, &err);
+        assert_non_null(nodes);
+        assert_int_equal(node_list_bound(nodes, set, "the program", &err), 0);
+        assert_int_equal(nodes->count, cases[i].count);
+        for (size_t j = 0; j < nodes->count; j++)
+            assert_int_equal(idset_count(nodes->list[j].cores),
+                             strtoul(nodes->list[j].host + 1, NULL, 10) + 1);
+        node_list_free(nodes);
+        nodes = node_list_from_spec(wrong, NULL, NOW, &err);
+        assert_int_equal(node_list_bound(nodes, set, "the program", &err), -1);
+        assert_ptr_equal(strstr(error_text(&err), "--hosts names x20.invalid, but the program has "
+                                                  "only x0.invalid,x1.invalid"),
+                         error_text(&err));
+        error_clear(&err);
+        node_list_free(nodes);
+        spec_free(spec);
+        spec_free(wrong);
+    }
+    rset_free(set);
 }
 
 static void test_excluded_hosts_must_be_there_and_leave_some(void **state)
@@ -338,12 +401,14 @@ int main(void)
         cmocka_unit_test(test_hosts_are_nodes_in_the_order_given),
         cmocka_unit_test(test_a_host_named_twice_is_one_node),
         cmocka_unit_test(test_names_of_this_machine_are_one_node),
+        cmocka_unit_test(test_this_machine_is_found_where_others_are_left_out),
         cmocka_unit_test(test_this_machine_is_known_by_its_names_and_addresses),
         cmocka_unit_test(test_R_gives_targets_and_cores),
         cmocka_unit_test(test_a_host_that_R_names_twice_has_the_cores_of_both),
         cmocka_unit_test(test_R_loses_what_is_excluded),
         cmocka_unit_test(test_an_R_out_of_its_time_is_refused_by_name),
         cmocka_unit_test(test_what_cannot_be_read_is_refused_with_the_reason),
+        cmocka_unit_test(test_few_and_many_nodes_are_bound_by_what_a_set_has_of_them),
         cmocka_unit_test(test_excluded_hosts_must_be_there_and_leave_some),
         cmocka_unit_test(test_topologies_name_nodes_with_their_descriptions),
         cmocka_unit_test(test_topologies_of_an_R_have_its_cores_only),
