@@ -133,6 +133,8 @@ static void resources_subtract_held(struct resources *resources)
 {
     const struct rset *all = resources_held(resources);
     bool any = all && all->nnodes;
+    if (any && !resources->free)
+        resources->free = mem_array(host_count(resources->hosts), sizeof(*resources->free));
     for (uint32_t i = 0; (any || resources->any_less) && i < host_count(resources->hosts); i++) {
         const struct node *node = host_at(resources->hosts, i)->node;
         const struct rset_node *held = resources_held_of(resources, i);
@@ -251,7 +253,7 @@ bool resources_are_this_machine(const struct resources *resources)
 
 const struct idset *resources_free_of_R(const struct resources *resources, uint32_t host)
 {
-    const struct idset *less = resources->free[host];
+    const struct idset *less = resources->free ? resources->free[host] : NULL;
     return less ? less : host_at(resources->hosts, host)->node->cores;
 }
 
@@ -382,7 +384,6 @@ struct resources *resources_open(const struct spec *spec, struct local_topology 
     }
     if (!resources->hosts)
         resources->hosts = host_table_new(nodes);
-    resources->free = mem_array(nodes->count, sizeof(*resources->free));
     if (!spec->hostfile && !imagined)
         resources->limits_source = mem_format("granted by %s", nodes->identity);
     if (!imagined && resources_enter(resources, err) < 0 &&
@@ -406,11 +407,10 @@ void resources_free(struct resources *resources)
 {
     if (!resources)
         return;
-    for (uint32_t i = 0; resources->free && i < host_count(resources->hosts); i++) {
+    for (uint32_t i = 0; resources->free && i < host_count(resources->hosts); i++)
         idset_free(resources->free[i]);
-        if (resources->descriptions)
-            free(resources->descriptions[i]);
-    }
+    for (uint32_t i = 0; resources->descriptions && i < host_count(resources->hosts); i++)
+        free(resources->descriptions[i]);
     free(resources->descriptions);
     free(resources->free);
     host_index_free(resources->held_index);

@@ -24,7 +24,7 @@ struct resources {
     const struct rset *trial_held; /* NULL: nothing is */
     struct host_index *trial_index;
     /* By host: what R gives less what others hold. NULL: they hold nothing there, or R says nothing of
-     * it. */
+     * it. The list is NULL where others have never held anything. */
     struct idset **free;
     bool any_less; /* some of these are not NULL */
     struct rset *on;
