@@ -493,12 +493,12 @@ static bool scheduling_is_in_part(const struct rset_node *node, void *arg)
 
 void scheduling_describe(struct rset *part, const struct rset *R)
 {
-    struct rset *nodes = rset_select(R, scheduling_is_in_part, part);
+    struct rset *nodes = R->properties ? rset_select(R, scheduling_is_in_part, part) : NULL;
     json_decref(part->properties);
     json_decref(part->scheduling);
     part->starttime = R->starttime;
     part->expiration = R->expiration;
-    part->properties = json_incref(nodes->properties);
+    part->properties = nodes ? json_incref(nodes->properties) : NULL;
     part->scheduling = scheduling_trim(R->scheduling, part);
     rset_drop_local_properties(part);
     rset_free(nodes);
