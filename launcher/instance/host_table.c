@@ -132,7 +132,7 @@ static void host_turn(struct host_table *hosts, struct host *host, enum host_sta
     idset_add(hosts->used, host->number);
 }
 
-/* Takes the text; NULL: there is none any more. */
+/* Takes the text. NULL: the host has not failed. */
 static void host_set_failure(struct host_table *hosts, struct host *host, char *text)
 {
     hosts->failures -= host->failure != NULL;
