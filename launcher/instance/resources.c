@@ -9,6 +9,7 @@
 #include "affinity/policy/part_options.h"
 #include "affinity/policy/policy_gpu.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/ledger/claim.h"
 #include "launcher/ledger/claim_queue.h"
@@ -20,6 +21,8 @@
 #include "launcher/spec/spec_build.h"
 #include "launcher/spec/spec_file.h"
 
+#define CLAIM_STANDS                                                                               \
+    1.0 /* s from claim to start of the tasks in which the end that was told is right */
 #define TOPOLOGY_MAX (64u << 20) /* bytes of a file; affinity/topology has a lower limit */
 
 static double wall_clock(void)
@@ -74,6 +77,14 @@ double resources_longest_hold(const struct spec *spec, double time_limit)
     return longest_run(spec, time_limit) + (spec->prolog ? spec->hook_timeout : 0);
 }
 
+/* The end that others are told is reckoned from the next claim. */
+static void set_limit(struct resources *resources)
+{
+    const struct rset *R = host_nodes(resources->hosts)->R;
+    double longest = resources_longest_hold(resources->spec, resources->spec->time_limit);
+    entry_set_limit(resources->entry, longest, R ? R->expiration : 0);
+}
+
 int resources_enter(struct resources *resources, struct error *err)
 {
     const struct spec *spec = resources->spec;
@@ -86,9 +97,7 @@ int resources_enter(struct resources *resources, struct error *err)
     buf_free(&command);
     if (!resources->entry)
         return -1;
-    const struct rset *R = host_nodes(resources->hosts)->R;
-    entry_set_limit(resources->entry, resources_longest_hold(spec, spec->time_limit),
-                    R ? R->expiration : 0);
+    set_limit(resources);
     json_t *value = spec_to_json(spec);
     if (spec->origins)
         json_object_set(value, "origins", spec->origins);
@@ -109,14 +118,29 @@ int resources_claim(struct resources *resources, const struct rset *set, struct 
 {
     if (!resources->entry || resources->spec->overlap)
         return 0;
-    return entry_claim(resources->entry, set, err);
+    int rc = entry_claim(resources->entry, set, err);
+    if (rc == 0)
+        resources->claimed = clock_monotonic_seconds();
+    return rc;
+}
+
+void resources_give_back(struct resources *resources)
+{
+    struct error ignored = ERROR_INIT; /* then it is held until another claim or the end */
+    struct rset *none = rset_new();
+    resources_claim(resources, none, &ignored);
+    rset_free(none);
+    error_clear(&ignored);
+    if (resources->entry)
+        set_limit(resources);
 }
 
 void resources_begin_limit(struct resources *resources, const struct rset *claim)
 {
     const struct spec *spec = resources->spec;
-    bool known = !isinf(resources_longest_hold(spec, spec->time_limit)) || isinf(spec->time_limit);
-    if (known || !resources->entry || spec->overlap)
+    bool known = !isinf(resources_longest_hold(spec, spec->time_limit)) &&
+                 clock_monotonic_seconds() - resources->claimed < CLAIM_STANDS;
+    if (isinf(spec->time_limit) || known || !resources->entry || spec->overlap)
         return;
     const struct rset *R = host_nodes(resources->hosts)->R;
     entry_set_limit(resources->entry, longest_run(spec, spec->time_limit), R ? R->expiration : 0);

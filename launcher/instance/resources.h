@@ -63,9 +63,12 @@ void resources_leave(struct resources *resources); /* the program is over */
 /* Claim this for the program. 0: it holds that now. 1 with a sentence: another program was first.
  * -1 with a sentence. With --overlap, or where nothing will run, nothing is claimed: 0. */
 int resources_claim(struct resources *resources, const struct rset *set, struct error *err);
+/* What was claimed, which nothing of this program has run on. */
+void resources_give_back(struct resources *resources);
 
 /* The program holds `claim`, and its tasks and its time limit start now. Where its end could not be
- * known when it claimed, it is written down now for programs that wait. */
+ * known when it claimed, or was reckoned from a time that is gone, it is written down now for
+ * programs that wait. */
 void resources_begin_limit(struct resources *resources, const struct rset *claim);
 
 /* How many seconds a program with this spec holds at most what it claims, if this were its time

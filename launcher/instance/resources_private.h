@@ -31,6 +31,7 @@ struct resources {
     char *limits_source;
     bool wants_gpus;
     bool gpus_hidden;
+    double claimed; /* s of the monotonic clock, when resources_claim() last succeeded */
 };
 
 /* resources_ahead.c: all nodes of the enclosing program as they were read ahead, once in a process.
