@@ -118,6 +118,7 @@ liblauncher_a_SOURCES = \
     launcher/linkage/part_linkage.c launcher/linkage/part_linkage.h \
     launcher/linkage/pmi_choice.c launcher/linkage/pmi_choice.h \
     launcher/linkage/shared_libraries.c launcher/linkage/shared_libraries.h \
+    launcher/program/early_launch.c launcher/program/early_launch.h \
     launcher/program/fence.c launcher/program/fence.h \
     launcher/program/graceful_stop.c launcher/program/graceful_stop.h \
     launcher/program/group_start.c launcher/program/group_start.h \

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "config.h"
 #include "launcher/agent/downlink.h"
 #include "launcher/agent/host_register.h"
 #include "launcher/agent/instance_port.h"
@@ -47,6 +48,7 @@ struct agent {
     struct bootstrap boot;
     pid_t manager;        /* 0: it is on another machine */
     bool called;          /* it was told to connect to its parent */
+    bool takes_early;     /* its hello said nothing new, to a manager of this version */
     struct error failure; /* why it could not */
 };
 
@@ -101,7 +103,8 @@ static const struct downlink_ops downlink_ops = {agent_on_downlink_frame, agent_
 
 /* ---- the first frames ---- */
 
-static void say_hello(struct agent *agent, const char *cores, const char *known)
+static void say_hello(struct agent *agent, const char *version, const char *cores,
+                      const char *known)
 {
     struct error err = ERROR_INIT;
     if (!agent->topo)
@@ -111,7 +114,9 @@ static void say_hello(struct agent *agent, const char *cores, const char *known)
     struct error hidden = ERROR_INIT;
     struct idset *gpus = err.text ? NULL : gpu_environment_of_step(agent->topo, environ, &hidden);
     char *machine = err.text ? NULL : localhost_machine();
-    const struct hello hello = {err.text, agent->topo, known, machine, gpus, hidden.text};
+    bool is_known = !err.text && hello_topology_is(agent->topo, known);
+    const struct hello hello = {err.text, agent->topo, is_known, machine, gpus, hidden.text};
+    agent->takes_early = hello_is_as_known(&hello) && strcmp(version, PACKAGE_VERSION) == 0;
     uplink_send_json(agent->uplink,
                      (struct frame){.type = FRAME_HELLO, .node = uplink_node(agent->uplink)},
                      hello_to_json(&hello));
@@ -161,12 +166,13 @@ static void agent_open_program(struct agent *agent)
 
 /* openpmix takes longest. But a topology is discovered first where none is known, and what forks agents is
  * forked before there are threads. */
-static void agent_open_for(struct agent *agent, const char *cores, const char *digest)
+static void agent_open_for(struct agent *agent, const char *version, const char *cores,
+                           const char *digest)
 {
     bool at_once = agent->boot.pmix && agent->topo && !agent->boot.batch;
     if (at_once)
         agent_open_program(agent);
-    say_hello(agent, cores, digest);
+    say_hello(agent, version, cores, digest);
     uplink_watch(agent->uplink, agent->boot.node_timeout);
     uplink_flush(agent->uplink);
     if (!at_once) {
@@ -194,7 +200,7 @@ static void agent_on_welcome(struct agent *agent, const struct frame *frame)
         if (!agent->topo) /* the hello takes long: the greeting goes without it */
             uplink_flush(agent->uplink);
         downlink_start(agent->downlink, &agent->boot, below); /* the long way first */
-        agent_open_for(agent, cores, digest);
+        agent_open_for(agent, version, cores, digest);
     }
     error_clear(&err);
     json_decref(value);
@@ -236,9 +242,19 @@ static void agent_on_channel(struct agent *agent, const struct frame *frame)
     }
 }
 
+/* An early launch is for a hello that says nothing new; and whoever has given it up since may have given its
+ * cores to others. */
+static bool counts(const struct agent *agent, const struct frame *frame)
+{
+    bool early = frame->type == FRAME_LAUNCH && frame->flags & FRAME_LAUNCH_EARLY;
+    return !early || (agent->takes_early && !uplink_is_ended(agent->uplink));
+}
+
 /* Programs in an instance end before its epilog. */
 static void on_program_frame(struct agent *agent, const struct frame *frame)
 {
+    if (!counts(agent, frame))
+        return;
     if (frame->type == FRAME_HOOK && frame->flags & FRAME_HOOK_EPILOG &&
         frame->node == uplink_node(agent->uplink))
         instance_port_shut(agent->port);

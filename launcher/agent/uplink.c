@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -13,6 +14,7 @@ struct uplink {
     uint32_t node;
     const struct uplink_ops *ops;
     void *owner;
+    int held; /* another descriptor of the link; -1: none */
 };
 
 static void uplink_on_frame(struct link *link, void *arg, const struct frame *frame)
@@ -43,15 +45,17 @@ struct uplink *uplink_new(struct ev_loop *loop, int in, int out, const struct up
                           void *owner)
 {
     struct uplink *uplink = mem_alloc(sizeof(*uplink));
-    *uplink = (struct uplink){.loop = loop, .ops = ops, .owner = owner};
+    *uplink = (struct uplink){.loop = loop, .ops = ops, .owner = owner, .held = -1};
     uplink->link = link_new(loop, in, out, &link_ops, uplink);
     return uplink;
 }
 
 void uplink_free(struct uplink *uplink)
 {
-    if (uplink)
-        link_free(uplink->link);
+    if (!uplink)
+        return;
+    uplink_release(uplink);
+    link_free(uplink->link);
     free(uplink);
 }
 
@@ -136,9 +140,33 @@ struct link *uplink_link(const struct uplink *uplink)
     return uplink->link;
 }
 
+void uplink_hold(struct uplink *uplink)
+{
+    uplink_release(uplink);
+    uplink->held = uplink->link ? link_duplicate(uplink->link) : -1;
+}
+
+void uplink_release(struct uplink *uplink)
+{
+    if (uplink->held >= 0)
+        close(uplink->held);
+    uplink->held = -1;
+}
+
+void uplink_end(struct uplink *uplink)
+{
+    if (uplink->link)
+        link_shutdown(uplink->link);
+}
+
 bool uplink_is_lost(const struct uplink *uplink)
 {
     return !uplink->link;
+}
+
+bool uplink_is_ended(const struct uplink *uplink)
+{
+    return !uplink->link || link_is_ended(uplink->link);
 }
 
 void uplink_lose(struct uplink *uplink)

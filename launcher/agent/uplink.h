@@ -51,7 +51,17 @@ void uplink_flush(struct uplink *uplink); /* without waiting */
 /* For tree_relay(); NULL once lost. */
 struct link *uplink_link(const struct uplink *uplink);
 
+/* The parent sees no end of this link before uplink_release(), even if it is lost: what it has launched is still
+ * here. */
+void uplink_hold(struct uplink *uplink);
+void uplink_release(struct uplink *uplink);
+/* End this side, behind all that has credit: the parent reads an end of file there. What waits for
+ * credit is lost, so ask uplink_room() first. The parent is still heard until it ends its side. */
+void uplink_end(struct uplink *uplink);
+
 bool uplink_is_lost(const struct uplink *uplink);
+/* It is lost, or the parent has ended it, and what it sent before that is still being read. */
+bool uplink_is_ended(const struct uplink *uplink);
 /* Nobody is heard any more. */
 void uplink_lose(struct uplink *uplink);
 

@@ -145,9 +145,10 @@ static void program_on_prepared_late(void *owner, const struct error *err)
 }
 
 static const struct program_start_ops start_ops = {
-    program_on_note,     program_on_say,     program_on_show,         program_on_draw,
-    program_on_progress, program_on_event,   program_on_opened,       program_on_waits,
-    program_on_planned,  program_on_refused, program_on_prepared_late};
+    program_on_note,         program_on_say,     program_on_show,    program_on_draw,
+    program_on_progress,     program_on_event,   program_on_opened,  program_on_waits,
+    program_on_planned,      program_on_refused, program_send_early, program_forget_early,
+    program_on_prepared_late};
 
 /* ---- its end ---- */
 

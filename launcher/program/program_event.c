@@ -66,16 +66,37 @@ static const struct graceful_stop_ops stop_ops = {program_on_note, on_stop_expir
 
 /* ---- what a change of state does ---- */
 
+static struct task_group_origin origin_of_groups(const struct program *program)
+{
+    const struct resources *resources = program_start_resources(program->start);
+    return (struct task_group_origin){.program = entry_id(resources_entry(resources)),
+                                      .instance = instance_path(resources_instance(resources)),
+                                      .instance_id = resources_instance_id(resources),
+                                      .enclosing = resources_enclosing(resources),
+                                      .hosts = host_names(program_start_hosts(program->start))};
+}
+
 struct task_group *program_launch_group(void *owner, const struct task_group_source *from)
 {
     struct program *program = owner;
-    const struct resources *resources = program_start_resources(program->start);
-    struct task_group_origin origin = {.program = entry_id(resources_entry(resources)),
-                                       .instance = instance_path(resources_instance(resources)),
-                                       .instance_id = resources_instance_id(resources),
-                                       .enclosing = resources_enclosing(resources),
-                                       .hosts = host_names(program_start_hosts(program->start))};
+    struct task_group_origin origin = origin_of_groups(program);
     return task_group_start(program->groups, from, &origin);
+}
+
+void program_send_early(void *owner, const struct plan *plan)
+{
+    struct program *program = owner;
+    struct task_group_source from = {.spec = program->spec, .plan = plan};
+    struct task_group_origin origin = origin_of_groups(program);
+    task_groups_set_claim(program->groups, plan_claim(plan));
+    task_groups_send_early(program->groups, &from, &origin);
+}
+
+void program_forget_early(void *owner)
+{
+    struct program *program = owner;
+    task_groups_forget_early(program->groups);
+    task_groups_set_claim(program->groups, NULL);
 }
 
 /* Where agents are, which run nothing of this program. */

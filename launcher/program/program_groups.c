@@ -89,6 +89,7 @@ void program_check_groups(struct program *program)
     if (task_groups_first(program->groups))
         return;
     program_say(program, "all tasks have ended, and nothing of them is left");
+    /* at once: the agent of an early launch ends its link now */
     program_event(program, PROGRAM_OVER, 0);
 }
 

@@ -71,6 +71,9 @@ bool program_is_live(const struct program *program);
 void program_open_log(struct program *program);
 /* As `launch` of spawns_ops. */
 struct task_group *program_launch_group(void *owner, const struct task_group_source *from);
+/* As early_launch.h. */
+void program_send_early(void *owner, const struct plan *plan);
+void program_forget_early(void *owner);
 /* A line for the user. As `note` of its objects. */
 void program_on_note(void *owner, const char *text);
 /* A line for the user, with -v only. */

@@ -14,6 +14,7 @@
 #include "launcher/plan/first_plan.h"
 #include "launcher/plan/host_choice.h"
 #include "launcher/plan/shape_allocation.h"
+#include "launcher/program/early_launch.h"
 #include "launcher/program/predecessors.h"
 #include "launcher/program/time_limit.h"
 
@@ -35,7 +36,9 @@ struct program_start {
     struct host_choice *choice;
     struct shape_allocation *shapes; /* NULL: no part has a shape */
     struct first_plan *first_plan;
+    struct early_launch *early; /* NULL: the launch is sent once the hosts have answered */
     struct plan *plan;
+    bool was_early; /* the plan is claimed, and sent */
     struct display *display;
     struct stage_sender *stage;
     struct program_hooks *hooks;
@@ -85,7 +88,10 @@ static enum group_step start_on_begin(void *owner, struct error *err)
                    : GROUP_STEP_QUEUED;
     if (shape_allocation_R(start->shapes))
         allocation_queue_leave(start->queue);
-    return start_agents(start, err);
+    enum group_step step = start_agents(start, err);
+    if (step == GROUP_STEP_HOSTS && !allocation_queue_waits(start->queue))
+        early_launch_try(start->early);
+    return step;
 }
 
 static bool start_awaits_hosts(void *owner)
@@ -105,6 +111,14 @@ static bool can_spare_failed(const struct program_start *start)
 static enum group_step start_on_plan(void *owner, struct error *err)
 {
     struct program_start *start = owner;
+    struct plan *early = early_launch_take(start->early);
+    start->was_early = early != NULL;
+    if (early) {
+        plan_free(start->plan);
+        start->plan = early;
+        agents_keep(start->agents);
+        return GROUP_STEP_DONE;
+    }
     keep_for_hosts(start);
     error_clear(&start->failed);
     bool failed = agents_check(start->agents, &start->failed) < 0;
@@ -121,7 +135,9 @@ static enum group_step start_on_plan(void *owner, struct error *err)
 static enum group_step start_on_claim(void *owner, struct error *err)
 {
     struct program_start *start = owner;
-    int lost = start->shapes ? 0 : resources_claim(start->resources, plan_claim(start->plan), err);
+    int lost = start->shapes || start->was_early
+                   ? 0
+                   : resources_claim(start->resources, plan_claim(start->plan), err);
     return lost < 0 ? GROUP_STEP_FAILED : lost ? GROUP_STEP_LOST : GROUP_STEP_DONE;
 }
 
@@ -441,6 +457,19 @@ static int start_on_draw(void *owner, const char *text, struct error *err)
     return start->ops->draw(start->owner, text, err);
 }
 
+static void start_on_send_early(void *owner, const struct plan *plan)
+{
+    struct program_start *start = owner;
+    start->ops->send_early(start->owner, plan);
+}
+
+static void start_on_forget_early(void *owner)
+{
+    struct program_start *start = owner;
+    start->ops->forget_early(start->owner);
+}
+
+static const struct early_launch_ops early_ops = {start_on_send_early, start_on_forget_early};
 static const struct display_ops display_ops = {start_on_show, start_on_note, start_on_draw};
 static const struct agents_ops start_agents_ops = {
     start_on_say_args, start_on_note, start_on_failed, start_on_duplicate, start_on_progress};
@@ -449,6 +478,16 @@ static const struct allocation_queue_ops queue_ops = {
     start_on_note, queue_on_waits, queue_fit_plan};
 
 /* ---- life ---- */
+
+/* Nothing comes before the tasks, nor after them: their agent ends its link with them. And no other programs
+ * are in this one. */
+static bool may_launch_early(const struct program_start *start)
+{
+    const struct spec *spec = start->spec;
+    bool shows = spec->dry_run || spec->display || spec->draw;
+    bool prepares = has_hooks(start) || !stage_source_is_empty(stage_sender_source(start->stage));
+    return !shows && !prepares && !start->shapes && !spec->initial_program && !spec->agents_only;
+}
 
 /* All that needs no other process: nodes, instance, rank files, shapes, limits. */
 static int open_all(struct program_start *start, struct error *err)
@@ -482,6 +521,9 @@ static int open_all(struct program_start *start, struct error *err)
         return -1;
     start->first_plan =
         first_plan_new(spec, resources, start->agents, start->choice, start->shapes);
+    if (may_launch_early(start))
+        start->early = early_launch_new(start->tree, resources, start->agents, start->first_plan,
+                                        &early_ops, start);
     start->display = display_new(spec, resources, &display_ops, start);
     return 0;
 }
@@ -587,6 +629,7 @@ void program_start_free(struct program_start *start)
     if (!start)
         return;
     display_free(start->display);
+    early_launch_free(start->early);
     plan_free(start->plan);
     first_plan_free(start->first_plan);
     error_clear(&start->failed);

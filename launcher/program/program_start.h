@@ -29,6 +29,9 @@ struct program_start_ops {
     void (*waits)(void *owner, const char *what); /* for "4 cores on node0", which others hold */
     void (*planned)(void *owner);                 /* the plan stands, is claimed, and was shown */
     void (*refused)(void *owner, const struct error *err); /* it cannot be made */
+    /* The plan is sent early, and forgotten where it did not count, as early_launch.h. */
+    void (*send_early)(void *owner, const struct plan *plan);
+    void (*forget_early)(void *owner);
     /* of program_start_prepare_late(): some nodes are prepared now, or not, with a sentence */
     void (*prepared_late)(void *owner, const struct error *err);
 };

@@ -39,6 +39,8 @@ struct task_groups {
     struct task_group *first; /* the oldest */
     uint32_t next_number, next_rank;
     const struct rset *claim; /* NULL: none yet */
+    struct task_group *early; /* sent, but not started; NULL: none */
+    json_t *early_launch;     /* what was sent */
 };
 
 /* ---- all of them ---- */
@@ -71,6 +73,7 @@ void task_groups_free(struct task_groups *groups)
 {
     if (!groups)
         return;
+    task_groups_forget_early(groups);
     while (groups->first) {
         struct task_group *group = groups->first;
         groups->first = group->next;
@@ -375,8 +378,9 @@ static char *resources_text(const struct task_group *group)
     return NULL;
 }
 
-static void task_group_launch(struct task_group *group, const struct task_group_source *from,
-                              const struct task_group_origin *origin)
+/* FRAME_LAUNCH's JSON; new reference. */
+static json_t *make_launch(const struct task_group *group, const struct task_group_source *from,
+                           const struct task_group_origin *origin)
 {
     char *enclosing = enclosing_programs(origin), *resources = resources_text(group);
     const char **hosts = mem_array(group->nnodes, sizeof(*hosts));
@@ -398,25 +402,60 @@ static void task_group_launch(struct task_group *group, const struct task_group_
                                    .enclosing = enclosing,
                                    .tree_node = group->tree_node,
                                    .hosts = hosts};
-    json_t *value = launch_to_json(&source);
-    group->groups->ops->launched(group->groups->owner, group, value);
-    struct buf message = BUF_INIT;
-    environment_block_write(&message, value, from->spec->environment);
-    task_group_send(
-        group,
-        &(struct frame){.type = FRAME_LAUNCH, .bytes = buf_bytes(&message), .len = message.len});
-    buf_free(&message);
-    json_decref(value);
+    json_t *launch = launch_to_json(&source);
     free(hosts);
     free(enclosing);
     free(resources);
+    return launch;
+}
+
+static void send_launch(struct task_group *group, const json_t *launch, char *const *environment,
+                        bool early)
+{
+    struct buf message = BUF_INIT;
+    environment_block_write(&message, launch, environment);
+    struct frame frame = {.type = FRAME_LAUNCH,
+                          .flags = early ? FRAME_LAUNCH_EARLY : 0,
+                          .group = group->number,
+                          .bytes = buf_bytes(&message),
+                          .len = message.len};
+    if (early)
+        tree_send_early(group->groups->tree, group->tree_node[0], &frame);
+    else
+        task_group_send(group, &frame);
+    buf_free(&message);
+}
+
+void task_groups_send_early(struct task_groups *groups, const struct task_group_source *from,
+                            const struct task_group_origin *origin)
+{
+    groups->early = task_group_new(groups, from);
+    groups->early_launch = make_launch(groups->early, from, origin);
+    send_launch(groups->early, groups->early_launch, from->spec->environment, true);
+}
+
+void task_groups_forget_early(struct task_groups *groups)
+{
+    if (!groups->early)
+        return;
+    groups->next_number--;
+    groups->next_rank -= groups->early->ntasks;
+    task_group_free(groups->early);
+    groups->early = NULL;
+    json_decref(groups->early_launch);
+    groups->early_launch = NULL;
 }
 
 struct task_group *task_group_start(struct task_groups *groups,
                                     const struct task_group_source *from,
                                     const struct task_group_origin *origin)
 {
-    struct task_group *group = task_group_new(groups, from), **last = &groups->first;
+    bool sent = groups->early != NULL;
+    struct task_group *group = sent ? groups->early : task_group_new(groups, from);
+    struct task_group **last = &groups->first;
+    json_t *launch = groups->early_launch;
+    groups->early = NULL;
+    groups->early_launch = NULL;
     groups->ops->added(groups->owner, group, from);
     while (*last)
         last = &(*last)->next;
@@ -432,7 +471,12 @@ struct task_group *task_group_start(struct task_groups *groups,
     json_t *mapped = task_table_to_json(&table);
     groups->ops->mapped(groups->owner, mapped);
     json_decref(mapped);
-    task_group_launch(group, from, origin);
+    if (!sent) /* it says what the program holds, this group's part only once that is listed */
+        launch = make_launch(group, from, origin);
+    groups->ops->launched(groups->owner, group, launch);
+    if (!sent)
+        send_launch(group, launch, from->spec->environment, false);
+    json_decref(launch);
     return group;
 }
 

@@ -89,6 +89,12 @@ bool task_groups_use(const struct task_groups *groups, const struct idset *nodes
 struct task_group *task_group_start(struct task_groups *groups,
                                     const struct task_group_source *source,
                                     const struct task_group_origin *origin);
+/* The first group, on one node: its launch is sent by tree_send_early(). The group is in no list, and
+ * no op is called for it, before it is started as above, by the same plan; or it is forgotten, and
+ * its ranks are free again. The claim has to be set. */
+void task_groups_send_early(struct task_groups *groups, const struct task_group_source *source,
+                            const struct task_group_origin *origin);
+void task_groups_forget_early(struct task_groups *groups); /* where there is none nothing happens */
 /* It is over, and freed. */
 void task_group_drop(struct task_group *group);
 

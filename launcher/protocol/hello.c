@@ -38,6 +38,19 @@ int hello_check_cores(const struct topo *topo, const char *cores, struct error *
     return result;
 }
 
+bool hello_topology_is(const struct topo *topo, const char *digest)
+{
+    char *own = topo_digest(topo);
+    bool same = digest && strcmp(own, digest) == 0;
+    free(own);
+    return same;
+}
+
+bool hello_is_as_known(const struct hello *hello)
+{
+    return !hello->refusal && hello->is_known && !hello->gpus && !hello->gpus_refusal;
+}
+
 json_t *hello_to_json(const struct hello *hello)
 {
     json_t *value = json_pack("{s:s}", "version", PACKAGE_VERSION);
@@ -45,11 +58,9 @@ json_t *hello_to_json(const struct hello *hello)
         json_object_set_new(value, "error", frame_text(hello->refusal));
         return value;
     }
-    char *digest = topo_digest(hello->topo);
     json_object_set_new(value, "machine", frame_text(hello->machine));
-    if (!hello->known || strcmp(hello->known, digest) != 0)
+    if (!hello->is_known)
         json_object_set_new(value, "topology", topo_to_json(hello->topo));
-    free(digest);
     if (hello->gpus) {
         char *gpus = idset_encode(hello->gpus);
         json_object_set_new(value, "gpus", json_string(gpus));

@@ -17,7 +17,7 @@ int hello_check_cores(const struct topo *topo, const char *cores, struct error *
 struct hello {
     const char *refusal; /* why it cannot take part; NULL: it can, and the rest counts */
     const struct topo *topo;
-    const char *known;   /* digest of the topology that the manager knows, or NULL */
+    bool is_known;       /* the manager knows this topology: it is not sent */
     const char *machine; /* this machine's id, or NULL */
     const struct idset
         *gpus; /* those that may be given out, by their ids; NULL: all that there are */
@@ -25,7 +25,13 @@ struct hello {
         *gpus_refusal; /* why these cannot be told: a run that wants any is refused; or NULL */
 };
 
+/* It is the one with this digest, the manager's; false for NULL. */
+bool hello_topology_is(const struct topo *topo, const char *digest);
 json_t *hello_to_json(const struct hello *hello); /* new reference */
+/* It says nothing but what the manager took for granted: a launch that was sent before counts
+ * (launcher/program/early_launch.h). The machine does not matter to it: it is of no use but to tell
+ * hosts from each other, and there is one. */
+bool hello_is_as_known(const struct hello *hello);
 
 struct hello_answer {
     struct topo *topo;        /* NULL: it is as it was known; the reader's */

@@ -466,6 +466,18 @@ void child_start_over(struct child *child, const char *why)
     child_check_gone(child);
 }
 
+bool child_takes_early(const struct child *child)
+{
+    return child->link && child->welcomed && !child->settled && (child->here || child->lent);
+}
+
+void child_send_early(struct child *child, const struct frame *frame)
+{
+    child->early = true;
+    link_ping(child->link); /* so that its clock is known before its tasks report anything */
+    link_send(child->link, frame);
+}
+
 void child_end(struct child *child, double patience)
 {
     struct ev_loop *loop = child->owner->loop;
@@ -473,7 +485,7 @@ void child_end(struct child *child, double patience)
     child->settled = true;
     if (child->link)
         link_shutdown(child->link);
-    if (child->stage < STAGE_HELLO && patience > VAIN_PATIENCE)
+    if (child->stage < STAGE_HELLO && !child->early && patience > VAIN_PATIENCE)
         patience = VAIN_PATIENCE;
     ev_timer_stop(loop, &child->timer);
     ev_timer_set(&child->timer, patience, 0);

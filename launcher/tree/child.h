@@ -56,6 +56,7 @@ struct child {
     size_t owed;    /* bulk bytes passed on that still wait further up */
     bool here;      /* forked by this process */
     bool lent;      /* an instance has started its agent, and has its process */
+    bool early;     /* its agent was sent work before it was up */
     bool settled;   /* up, or told as unreached or lost */
     char *lost;     /* why its link closed once it was up, until that is told */
     bool ending;
@@ -72,6 +73,10 @@ struct child *child_start(const struct child_owner *owner, uint32_t number,
 void child_arrived(struct child *child, int fd);
 /* The command that starts them has ended, or could not begin, for this reason. */
 void child_start_over(struct child *child, const char *why);
+
+/* As tree_takes_early() and tree_send_early(). */
+bool child_takes_early(const struct child *child);
+void child_send_early(struct child *child, const struct frame *frame);
 
 void child_end(struct child *child, double patience);
 void child_free(struct child *child);

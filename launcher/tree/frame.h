@@ -31,7 +31,11 @@ enum frame_type {
     FRAME_CREDIT,   /* rank: bytes of bulk payload that may be sent again */
     /* down the tree */
     FRAME_WELCOME, /* JSON: who the agent is, what it starts below itself; first frame */
-    FRAME_LAUNCH,  /* group; JSON and an environment: see launcher/protocol/launch.h */
+    FRAME_LAUNCH,  /* group; JSON and an environment: see launcher/protocol/launch.h. flags:
+                       FRAME_LAUNCH_EARLY: sent before the agent's hello, it counts where that is
+                       hello_is_as_known(). The program is on this node only, and over with its
+                       tasks unless they ask for something: the agent may end its link behind
+                       FRAME_DONE */
     FRAME_GO,      /* group; each of its nodes can start it: start it. With one node nobody waits
                          for this */
     FRAME_SIGNAL,  /* flags: signal number, to every task; rank: FRAME_SIGNAL_END where it asks them
@@ -136,7 +140,8 @@ enum {
     FRAME_STDIN_STAYS = 256,
     FRAME_RESULT_END = 512,
     FRAME_HOOK_EPILOG = 1024,
-    FRAME_CHANNEL_PMIX = 2048
+    FRAME_CHANNEL_PMIX = 2048,
+    FRAME_LAUNCH_EARLY = 4096
 };
 enum {
     FRAME_SIGNAL_END = 1,

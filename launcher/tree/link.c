@@ -394,7 +394,7 @@ static void link_readable(struct ev_loop *loop, ev_io *io, int events)
 
 /* ---- watching ---- */
 
-static void link_ping(struct link *link)
+void link_ping(struct link *link)
 {
     unsigned char now[8];
     frame_put_u64(now, clock_monotonic_ns());
@@ -532,6 +532,17 @@ void link_flush(struct link *link, double timeout)
         poll(&look, 1, (int)((end - clock_monotonic_ns()) / 1000000) + 1);
         link_write(link);
     }
+}
+
+int link_duplicate(const struct link *link)
+{
+    return fcntl(link->out, F_DUPFD_CLOEXEC, 0);
+}
+
+bool link_is_ended(const struct link *link)
+{
+    struct pollfd look = {.fd = link->in, .events = POLLRDHUP};
+    return link->closing || poll(&look, 1, 0) == 1;
 }
 
 void link_shutdown(struct link *link)

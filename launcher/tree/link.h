@@ -65,11 +65,17 @@ void link_consumed(struct link *link, size_t bytes); /* bulk payload bytes + FRA
  * does not read, has more bytes than this. */
 void link_bound(struct link *link, size_t bytes);
 
+void link_ping(struct link *link);                  /* once, for the clocks */
 void link_watch(struct link *link, double timeout); /* seconds; INFINITY: only watch for EOF */
 bool link_is_silent(const struct link *link);       /* it was closed for that */
 
 /* Send everything there is, blocking for at most `timeout` seconds. */
 void link_flush(struct link *link, double timeout);
+/* Another descriptor of what is sent on, which keeps the neighbour from seeing an end; the caller's. -1
+ * with errno. */
+int link_duplicate(const struct link *link);
+/* The neighbour has ended its side, or is gone; what it sent before may not have been read yet. */
+bool link_is_ended(const struct link *link);
 /* No more is taken: the neighbour sees an end of file behind what waits for it, bulk without credit
  * aside. */
 void link_shutdown(struct link *link);

@@ -1,6 +1,7 @@
 /* The children of this process in the tree: started in turn, sent to by node, ended. */
 #include "launcher/tree/tree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -299,6 +300,18 @@ void tree_send_node(struct tree *tree, uint32_t node, const struct frame *frame)
     uint32_t child = node < tree->nnodes ? tree->child_of[node] : NO_CHILD;
     if (child != NO_CHILD && is_up(tree->children[child]))
         link_send(tree->children[child]->link, frame);
+}
+
+bool tree_takes_early(const struct tree *tree, uint32_t node)
+{
+    uint32_t child = node < tree->nnodes ? tree->child_of[node] : NO_CHILD;
+    return child != NO_CHILD && child_takes_early(tree->children[child]);
+}
+
+void tree_send_early(struct tree *tree, uint32_t node, const struct frame *frame)
+{
+    assert(tree_takes_early(tree, node));
+    child_send_early(tree->children[tree->child_of[node]], frame);
 }
 
 static bool serves(const struct child *child, const struct idset *nodes)

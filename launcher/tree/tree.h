@@ -66,6 +66,11 @@ void tree_start(struct tree *tree, const struct tree_target *targets, size_t cou
 
 void tree_send(struct tree *tree, const struct frame *frame); /* to every child that is up */
 void tree_send_node(struct tree *tree, uint32_t node, const struct frame *frame);
+/* Whether the agent of this node, which is not up, takes frames already: it is forked by this process,
+ * or by an agent of its instance or one that is kept, and so is of this version. */
+bool tree_takes_early(const struct tree *tree, uint32_t node);
+/* To such an agent, behind its welcome. At the end it has the patience of one that is up. */
+void tree_send_early(struct tree *tree, uint32_t node, const struct frame *frame);
 /* To the children that have any of these nodes at or below them. */
 void tree_send_nodes(struct tree *tree, const struct idset *nodes, const struct frame *frame);
 size_t tree_room(const struct tree *tree, const struct idset *nodes); /* smallest of those */

@@ -43,9 +43,11 @@ static void on_welcome(const json_t *value)
     struct error err = ERROR_INIT;
     struct topo *topo = topo_load_local(&err);
     node = (uint32_t)json_integer_value(json_object_get(value, "node"));
-    struct hello hello = {.topo = topo,
-                          .known = json_string_value(json_object_get(value, "digest")),
-                          .refusal = topo ? NULL : error_text(&err)};
+    struct hello hello = {
+        .topo = topo,
+        .is_known =
+            topo && hello_topology_is(topo, json_string_value(json_object_get(value, "digest"))),
+        .refusal = topo ? NULL : error_text(&err)};
     say(FRAME_HELLO, 0, hello_to_json(&hello));
     topo_free(topo);
     error_clear(&err);

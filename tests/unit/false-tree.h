@@ -1,6 +1,7 @@
 /*
  * false-tree - a tree without agents, in place of launcher/tree/tree.c: it keeps a log of what it
- * is told, "LAUNCH.0@0-1" for a frame of group 0 to nodes 0 and 1. The test says what agents say.
+ * is told, "LAUNCH.0@0-1" for a frame of group 0 to nodes 0 and 1, "early" before what is sent
+ * early. The test says what agents say.
  */
 #ifndef TESTS_UNIT_FALSE_TREE_H
 #define TESTS_UNIT_FALSE_TREE_H
@@ -12,6 +13,8 @@
 #include "base/mem.h"
 #include "launcher/tree/tree.h"
 #include "tests/unit/unit.h"
+
+static bool false_tree_takes_early; /* all of its nodes do */
 
 struct tree {
     struct buf log; /* words, with a blank between two */
@@ -103,6 +106,17 @@ void tree_send_node(struct tree *tree, uint32_t node, const struct frame *frame)
     if (false_tree_word(frame))
         false_tree_log(tree, "%s.%u@%u", false_tree_word(frame), frame->group, node);
     false_tree_keep(tree, frame);
+}
+
+bool tree_takes_early(const struct tree *tree, uint32_t node)
+{
+    return false_tree_takes_early && idset_has(tree->up, node);
+}
+
+void tree_send_early(struct tree *tree, uint32_t node, const struct frame *frame)
+{
+    false_tree_log(tree, "early");
+    tree_send_node(tree, node, frame);
 }
 
 void tree_send(struct tree *tree, const struct frame *frame)

@@ -670,6 +670,34 @@ static void test_a_shutdown_leaves_the_other_direction_open(void **state)
     assert_int_equal(pair->a.nclosed, 0);
 }
 
+static void test_an_end_is_known_before_all_is_read(void **state)
+{
+    struct pair *pair = *state;
+    join(pair);
+    send_note(pair->b.link);
+    assert_false(link_is_ended(pair->a.link));
+    link_shutdown(pair->a.link); /* the other direction is open */
+    assert_false(link_is_ended(pair->a.link));
+    assert_true(link_is_ended(pair->b.link));
+    link_shutdown(pair->b.link);
+    assert_true(link_is_ended(pair->a.link));
+    assert_string_equal(pair->a.seen, "");
+}
+
+/* It is not ended while there is another descriptor of it. */
+static void test_a_link_that_is_held_does_not_end_when_it_is_freed(void **state)
+{
+    struct pair *pair = *state;
+    join(pair);
+    int held = link_duplicate(pair->a.link);
+    assert_true(held >= 0);
+    assert_int_equal(fcntl(held, F_GETFD), FD_CLOEXEC);
+    end_close(&pair->a);
+    assert_false(link_is_ended(pair->b.link));
+    close(held);
+    assert_true(link_is_ended(pair->b.link));
+}
+
 /* However long that takes, and nothing is sent behind it. */
 static void test_the_end_comes_behind_all_that_waits(void **state)
 {
@@ -702,6 +730,8 @@ static void test_two_descriptors_are_one_link(void **state)
     run_until(pair, &far.nseen, 2);
     run_until(pair, &near.nseen, 1);
     link_shutdown(near.link);
+    assert_false(link_is_ended(near.link));
+    assert_true(link_is_ended(far.link));
     send_note(near.link); /* nobody hears it, nobody minds */
     run_for(pair, 0.05);
     assert_string_equal(far.seen, "cb");
@@ -826,6 +856,8 @@ int main(void)
         LINK_TEST(test_a_greeting_and_frames_in_one_piece_are_told_apart),
         LINK_TEST(test_noise_without_a_greeting_is_no_frame),
         LINK_TEST(test_a_shutdown_leaves_the_other_direction_open),
+        LINK_TEST(test_an_end_is_known_before_all_is_read),
+        LINK_TEST(test_a_link_that_is_held_does_not_end_when_it_is_freed),
         LINK_TEST(test_the_end_comes_behind_all_that_waits),
         LINK_TEST(test_two_descriptors_are_one_link),
         LINK_TEST(test_a_disowned_copy_does_not_hold_the_link_open),

@@ -417,6 +417,206 @@ static void test_a_spawn_never_gets_what_another_program_holds(void **state)
     resources_free(resources);
 }
 
+/* ---- a launch before the hello ---- */
+
+/* The hardware of n0 is known from a program before, and agents take frames early. */
+static void early_open(struct scene *scene, unsigned hosts, const char *spec)
+{
+    struct scene before;
+    scene_open(&before, hosts, two);
+    hello(&before, 0);
+    done(&before, "0", 0);
+    scene_close(&before);
+    false_tree_takes_early = true;
+    scene_open(scene, hosts, spec);
+}
+
+/* n0 is what its welcome said, but for this. */
+static void hello_as_known(struct scene *scene, const char *gpus_refusal)
+{
+    const struct hello word = {
+        .topo = scene->topo, .is_known = true, .machine = "m0", .gpus_refusal = gpus_refusal};
+    hears(scene, FRAME_HELLO, 0, 0, hello_to_json(&word));
+}
+
+static void early_close(struct scene *scene)
+{
+    scene_close(scene);
+    false_tree_takes_early = false;
+}
+
+static void assert_held(const struct scene *scene, const char *host, const char *want)
+{
+    struct resources *resources = open_resources(scene->spec);
+    struct rset *held = instance_held(resources_instance(resources), NULL);
+    const struct rset_node *node = rset_find_host(held, host);
+    char *cores = node ? idset_encode(node->children->cores) : mem_copy_text("");
+    assert_string_equal(cores, want);
+    free(cores);
+    rset_free(held);
+    resources_free(resources);
+}
+
+static void test_a_host_that_is_known_is_sent_its_launch_before_it_answers(void **state)
+{
+    struct scene scene;
+    (void)state;
+    early_open(&scene, 2, two);
+    assert_log(scene.tree, "start@0 early LAUNCH.0@0");
+    assert_held(&scene, "n0", "0-1");
+    assert_state(&scene, PROGRAM_PENDING);
+    hello_as_known(&scene, NULL);
+    assert_log(scene.tree, "launched:2");
+    assert_state(&scene, PROGRAM_STARTING);
+    hears(&scene, FRAME_STARTED, 0, 0, NULL);
+    spawn(&scene, 2);
+    assert_log(scene.tree, "LAUNCH.1@0");
+    done(&scene, "0", 1);
+    done(&scene, "0", 0);
+    assert_log(scene.tree, "end");
+    early_close(&scene);
+}
+
+static void test_a_host_that_is_another_than_was_known_is_sent_its_launch_again(void **state)
+{
+    struct scene scene;
+    (void)state;
+    early_open(&scene, 1, "{'parts':[{'argv':['./mine'],'ntasks':6,'oversubscribe':true}]}");
+    assert_log(scene.tree, "start@0 early LAUNCH.0@0");
+    assert_held(&scene, "n0", "0-3");
+    topo_free(scene.topo);
+    scene.topo = topo_load_synthetic("core:8 pu:1", NULL);
+    hello(&scene, 0);
+    assert_log(scene.tree, "launched:2 LAUNCH.0@0");
+    hears(&scene, FRAME_STARTED, 0, 0, NULL);
+    spawn(&scene, 2);
+    assert_int_equal(json_integer_value(json_object_get(scene.tree->launch, "first_rank")), 6);
+    early_close(&scene);
+}
+
+/* What the agent does with its launch, it does by hello_is_as_known(). */
+static void test_manager_and_agent_agree_by_the_hello_whether_the_launch_counts(void **state)
+{
+    struct idset *gpus = idset_decode("0", NULL);
+    struct topo *other = topo_load_synthetic("core:8 pu:1", NULL);
+    const struct hello hellos[] = {{.is_known = true},
+                                   {.is_known = true, .machine = "m7"},
+                                   {.is_known = true, .gpus = gpus},
+                                   {.is_known = true, .gpus_refusal = "they have other names"},
+                                   {.is_known = true, .refusal = "it has only cores 0-1"},
+                                   {.is_known = false},
+                                   {.is_known = false, .topo = other}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(hellos) / sizeof(hellos[0]); i++) {
+        struct scene scene;
+        struct hello word = hellos[i];
+        early_open(&scene, 1, two);
+        buf_free(&scene.tree->log);
+        word.topo = word.topo ? word.topo : scene.topo;
+        hears(&scene, FRAME_HELLO, 0, 0, hello_to_json(&word));
+        const char *log =
+            buf_text(&scene.tree->log); /* "launched:N", and LAUNCH where it is sent */
+        bool counts = strstr(log, "launched:") && !strstr(log, "LAUNCH");
+        if (counts != hello_is_as_known(&word))
+            fail_msg("hello %zu: %s", i, buf_text(&scene.tree->log));
+        if (counts)
+            done(&scene, "0", 0);
+        early_close(&scene);
+    }
+    topo_free(other);
+    idset_free(gpus);
+}
+
+static void test_an_early_launch_to_a_host_that_is_not_reached_goes_to_another(void **state)
+{
+    struct scene scene;
+    struct idset *nodes = idset_decode("0", NULL);
+    struct tree_unreached what = {.node = 0, .host = "n0", .text = "no", .nodes = nodes};
+    (void)state;
+    early_open(&scene, 2, two);
+    buf_free(&scene.tree->log);
+    program_host_unreached(scene.program, &what, true);
+    assert_log(scene.tree, "start@1");
+    assert_held(&scene, "n0", "");
+    idset_remove(scene.tree->up, 0);
+    hello(&scene, 1);
+    assert_log(scene.tree, "note:n0: not started: resolve: no (after 0.0 s); left out, since the "
+                           "other hosts suffice launched:2 LAUNCH.0@1");
+    assert_held(&scene, "n0", "");
+    assert_held(&scene, "n1", "0-1");
+    hears(&scene, FRAME_STARTED, 1, 0, NULL);
+    assert_state(&scene, PROGRAM_RUNNING);
+    idset_free(nodes);
+    early_close(&scene);
+}
+
+static void test_what_others_hold_is_not_launched_early(void **state)
+{
+    struct scene scene, other;
+    (void)state;
+    scene_open(&other, 1, "{'parts':[{'argv':['./mine'],'ntasks':3}]}");
+    hello(&other, 0);
+    false_tree_takes_early = true;
+    scene_open(&scene, 1, two);
+    assert_log(scene.tree, "start@0");
+    assert_held(&scene, "n0", "0-2");
+    early_close(&scene);
+    done(&other, "0", 0);
+    scene_close(&other);
+}
+
+/* It stands in line, which is not over before its host is there. */
+static void test_who_has_waited_for_a_host_is_not_launched_early(void **state)
+{
+    struct scene scene, other;
+    (void)state;
+    scene_open(&other, 1, "{'parts':[{'argv':['./mine'],'ntasks':4}]}");
+    hello(&other, 0);
+    false_tree_takes_early = true;
+    scene_open(&scene, 1, two);
+    assert_log(scene.tree, "");
+    done(&other, "0", 0);
+    scene_close(&other);
+    for (int turns = 0; turns < 1000 && !scene.tree->log.len; turns++)
+        ev_run(scene.loop, EVRUN_ONCE);
+    assert_log(scene.tree, "start@0");
+    hello_as_known(&scene, NULL);
+    assert_log(scene.tree, "launched:2 LAUNCH.0@0");
+    early_close(&scene);
+}
+
+static void test_what_is_shown_first_and_what_is_on_two_hosts_is_not_launched_early(void **state)
+{
+    static const char *const later[] = {
+        "{'parts':[{'argv':['./mine'],'ntasks':2}],'display':['map']}",
+        "{'parts':[{'argv':['./mine'],'ntasks':6,'oversubscribe':true}]}",
+        "{'parts':[{'argv':['./mine'],'shape':'slot=2/core'}]}"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+        struct scene scene;
+        early_open(&scene, 2, later[i]);
+        if (strstr(buf_text(&scene.tree->log), "early"))
+            fail_msg("%s: \"%s\"", later[i], buf_text(&scene.tree->log));
+        early_close(&scene);
+    }
+}
+
+static void test_an_early_launch_is_of_no_program_that_was_ended(void **state)
+{
+    struct scene scene;
+    (void)state;
+    early_open(&scene, 1, two);
+    buf_free(&scene.tree->log);
+    program_terminate(scene.program, 1, 0);
+    assert_log(scene.tree, "end");
+    assert_held(&scene, "n0", "0-1"); /* until its agent is gone */
+    hello_as_known(&scene, NULL);
+    hears(&scene, FRAME_STARTED, 0, 0, NULL);
+    assert_log(scene.tree, "");
+    assert_state(&scene, PROGRAM_COMPLETE);
+    early_close(&scene);
+}
+
 /* ---- what tasks ask for ---- */
 
 static void assert_answer(struct scene *scene, const char *refusal)
@@ -554,6 +754,14 @@ int main(void)
         ON_WORLD(test_a_program_waits_for_what_others_hold),
         ON_WORLD(test_who_is_second_to_claim_plans_again_on_what_is_left),
         ON_WORLD(test_a_spawn_never_gets_what_another_program_holds),
+        ON_WORLD(test_a_host_that_is_known_is_sent_its_launch_before_it_answers),
+        ON_WORLD(test_a_host_that_is_another_than_was_known_is_sent_its_launch_again),
+        ON_WORLD(test_manager_and_agent_agree_by_the_hello_whether_the_launch_counts),
+        ON_WORLD(test_an_early_launch_to_a_host_that_is_not_reached_goes_to_another),
+        ON_WORLD(test_what_others_hold_is_not_launched_early),
+        ON_WORLD(test_who_has_waited_for_a_host_is_not_launched_early),
+        ON_WORLD(test_what_is_shown_first_and_what_is_on_two_hosts_is_not_launched_early),
+        ON_WORLD(test_an_early_launch_is_of_no_program_that_was_ended),
         ON_WORLD(test_spawned_tasks_get_what_is_free_and_the_answer_when_they_run),
         ON_WORLD(test_spawned_tasks_that_find_nothing_free_share_with_their_program),
         ON_WORLD(test_a_host_is_started_for_spawned_tasks_that_do_not_fit),

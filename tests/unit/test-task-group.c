@@ -247,6 +247,25 @@ static void test_what_a_group_uses_is_held_until_it_is_dropped(void **state)
     scene_close(&scene);
 }
 
+static void test_tasks_are_told_all_that_their_program_holds_their_own_included(void **state)
+{
+    struct scene scene;
+    (void)state;
+    scene_open(&scene);
+    launch(&scene, 2, 0);
+    launch(&scene, 3, 2);
+    json_t *R =
+        json_loads(json_string_value(json_object_get(scene.tree->launch, "resources")), 0, NULL);
+    struct rset *told = rset_from_json(R, NULL);
+    assert_non_null(told);
+    assert_ids(rset_find_host(told, "n0")->children->cores, "0-3"); /* claimed */
+    assert_non_null(rset_find_host(told, "n2"));
+    assert_ids(rset_find_host(told, "n2")->children->cores, "0-2");
+    rset_free(told);
+    json_decref(R);
+    scene_close(&scene);
+}
+
 static void test_a_group_waits_for_nodes_until_they_are_done_or_lost(void **state)
 {
     struct scene scene;
@@ -296,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_one_node_that_cannot_start_its_tasks_holds_back_all),
         cmocka_unit_test(test_a_group_of_one_node_is_not_asked_whether_it_can_start),
         cmocka_unit_test(test_what_a_group_uses_is_held_until_it_is_dropped),
+        cmocka_unit_test(test_tasks_are_told_all_that_their_program_holds_their_own_included),
         cmocka_unit_test(test_a_group_waits_for_nodes_until_they_are_done_or_lost),
         cmocka_unit_test(test_ranks_of_the_program_are_found_in_their_group),
     };

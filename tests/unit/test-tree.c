@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "launcher/process/exec.h"
+#include "launcher/tree/agent_broker.h"
 #include "launcher/tree/tree.h"
 #include "tests/unit/unit.h"
 
@@ -170,6 +172,11 @@ static void agent_frame(struct link *link, void *arg, const struct frame *frame)
         agent_begin(agent, frame);
         return;
     }
+    if (strcmp(agent->role, "finishes") == 0) {
+        say(agent, FRAME_NOTE, "over");
+        link_shutdown(link);
+        return;
+    }
     if (frame_is_bulk(frame->type))
         link_consumed(link, link_weight(frame));
     struct frame back = *frame; /* an echo */
@@ -213,6 +220,8 @@ static void on_frame(void *arg, uint32_t child, const struct frame *frame)
     } else if (frame->type == FRAME_NOTE) {
         buf_printf(&world->log, "note:%u:%.*s ", child, (int)frame->len,
                    (const char *)frame->bytes);
+        if (frame->len == 4 && memcmp(frame->bytes, "over", 4) == 0)
+            tree_end(world->tree, 5);
     } else if (frame_is_bulk(frame->type)) {
         world->bulk += frame->len;
         tree_consumed(world->tree, child, link_weight(frame));
@@ -788,6 +797,85 @@ static void test_a_command_whose_pipe_cannot_be_made_is_explained(void **state)
     finish(world);
 }
 
+/* ---- before the hello ---- */
+
+static void test_a_frame_that_is_sent_early_comes_behind_the_welcome(void **state)
+{
+    struct world *world = *state;
+    struct frame frame = {.type = FRAME_NOTE, .bytes = "early", .len = 5};
+    start(world, "good good");
+    assert_true(tree_takes_early(world->tree, 10));
+    tree_send_early(world->tree, 11, &frame);
+    run_until(world, &world->nframes, 3);
+    char *said = strstr(buf_text(&world->log), "hello:1:11 "); /* and then the echo */
+    assert_non_null(said);
+    assert_non_null(strstr(said, "note:1:early "));
+    assert_false(tree_takes_early(world->tree, 10));
+    assert_false(tree_takes_early(world->tree, 12));
+    end(world);
+}
+
+/* As an agent does with a program that was launched early. */
+static void test_a_child_that_ends_behind_its_last_word_is_not_lost(void **state)
+{
+    struct world *world = *state;
+    struct frame frame = {.type = FRAME_NOTE, .bytes = "early", .len = 5};
+    start(world, "finishes");
+    tree_send_early(world->tree, 10, &frame);
+    run_until(world, &world->nempty, 1);
+    assert_string_equal(buf_text(&world->log), "hello:0:10 note:0:over empty ");
+}
+
+static void test_what_a_command_starts_takes_no_frame_early(void **state)
+{
+    struct world *world = *state;
+    struct tree_target target = {5, (char *)"h", (char *)"h", NULL, NULL, false};
+    free(world->boot.method);
+    world->boot.method = mem_copy_text("sh -c 'exec sleep 100' {host}");
+    tree_start(world->tree, &target, 1, TREE_FIRST);
+    assert_false(tree_takes_early(world->tree, 5));
+    tree_end(world->tree, 0);
+    run_until(world, &world->nempty, 1);
+}
+
+/* The agent was asked of an instance, and never answers. */
+static void test_who_was_sent_work_early_has_its_whole_time_at_the_end(void **state)
+{
+    struct world *world = *state;
+    struct tree_target target = {5, (char *)"h", (char *)"h", NULL, NULL, false};
+    struct frame launch = {.type = FRAME_LAUNCH, .flags = FRAME_LAUNCH_EARLY}, frame;
+    struct agent_wish wish;
+    struct buf in = BUF_INIT;
+    char bytes[4096];
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    world->boot.broker = pair[0];
+    tree_start(world->tree, &target, 1, TREE_FIRST);
+    assert_int_equal(agent_broker_take(pair[1], &wish), 1);
+    tree_send_early(world->tree, 5, &launch);
+    tree_end(world->tree, 100);
+    run_for(world, 1.3);
+    assert_int_equal(world->nempty, 0);
+    static const enum frame_type want[] = {FRAME_WELCOME, FRAME_PING, FRAME_LAUNCH};
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        while (frame_decode(&in, &frame, NULL) == 0) {
+            ssize_t got = read(wish.link, bytes, sizeof(bytes));
+            assert_true(got > 0);
+            buf_add(&in, bytes, (size_t)got);
+        }
+        assert_int_equal(frame.type, want[i]);
+        buf_consume(&in, FRAME_HEADER + frame.len);
+    }
+    assert_int_equal(frame.flags, FRAME_LAUNCH_EARLY);
+    close(wish.link);
+    close(wish.words);
+    run_until(world, &world->nempty, 1);
+    assert_int_equal(world->nempty, 1);
+    buf_free(&in);
+    close(pair[0]);
+    close(pair[1]);
+}
+
 #define TREE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -819,6 +907,10 @@ int main(void)
         TREE_TEST(test_a_command_that_fails_is_explained),
         TREE_TEST(test_a_command_that_reaches_nobody_does_not_keep_the_end_waiting),
         TREE_TEST(test_a_command_whose_pipe_cannot_be_made_is_explained),
+        TREE_TEST(test_a_frame_that_is_sent_early_comes_behind_the_welcome),
+        TREE_TEST(test_a_child_that_ends_behind_its_last_word_is_not_lost),
+        TREE_TEST(test_what_a_command_starts_takes_no_frame_early),
+        TREE_TEST(test_who_was_sent_work_early_has_its_whole_time_at_the_end),
     };
     exec_reserve();
     signal(SIGPIPE, SIG_IGN);
