@@ -404,6 +404,11 @@ void local_group_send_down(struct local_group *group, const struct frame *frame)
         downlink_send_nodes(group->shared.services->downlink, group->nodes, frame);
 }
 
+bool local_group_has_asked(const struct local_group *group)
+{
+    return group->serves && spawn_and_names_were_any(group_services_requests(group->serves));
+}
+
 void local_group_on_fence_up(struct local_group *group, const struct frame *frame)
 {
     if (group->serves)

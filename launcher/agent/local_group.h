@@ -54,6 +54,8 @@ bool local_group_is_unbound(const struct local_group *group); /* it was mapped w
 uint32_t local_group_count(const struct local_group *group);  /* tasks that run, or will */
 /* Borrowed; none where the launch is malformed. */
 struct group_tasks *local_group_tasks(const struct local_group *group);
+/* Some task asked something of its program: to spawn others, say. */
+bool local_group_has_asked(const struct local_group *group);
 /* Whether PMIx calls it so. */
 bool local_group_is_named(const struct local_group *group, const char *job);
 

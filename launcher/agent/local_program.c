@@ -34,6 +34,8 @@ struct local_program {
     struct host_register *in_register;
     ev_timer register_due;
     struct local_hooks *hooks;
+    bool alone; /* launched early: on this node only, and over with its group unless that asks for
+                   something */
     bool quota_noted;                /* that tasks have more cores than processor time */
     struct group_pmix_job *retained; /* of groups that have ended here, the latest first */
 };
@@ -296,6 +298,9 @@ static void program_on_launch(struct local_program *program, const struct frame 
     if (frame->group < program->next_group || frame->group == FRAME_ALL || !program->services.topo)
         return;
     struct listed_group *item = mem_alloc(sizeof(*item));
+    program->alone = frame->flags & FRAME_LAUNCH_EARLY; /* a later one is of a spawn */
+    if (program->alone) /* who ends the program before it has heard of these tasks waits for them */
+        uplink_hold(program->services.uplink);
     program->next_group = frame->group + 1;
     item->group = local_group_new(&program->services, frame, program->ntasks, &group_ops, program);
     program->ntasks += group_tasks_count(local_group_tasks(item->group));
@@ -546,6 +551,19 @@ static void drop_group(struct local_program *program, struct listed_group **at)
     free(item);
 }
 
+/* The last is over. Where its report waits for nothing but the socket, and nothing can follow it, the link is ended
+ * at once: the parent would do the same after a round trip. */
+static void groups_are_over(struct local_program *program)
+{
+    struct uplink *uplink = program->services.uplink;
+    uplink_flush(uplink);
+    /* this process is waited for: tprun ends later */
+    task_cgroup_remove(program->services.cgroup);
+    uplink_release(uplink);
+    if (program->alone && uplink_room(uplink) && local_program_tools_patience(program) <= 0)
+        uplink_end(uplink);
+}
+
 void local_program_turn(struct local_program *program)
 {
     struct task_termination *termination = program->services.termination;
@@ -557,17 +575,15 @@ void local_program_turn(struct local_program *program)
                                        !task_termination_is_for_leftovers(termination));
     for (struct listed_group **at = &program->groups; *at;) {
         if (local_group_check((*at)->group)) {
+            program->alone &= !local_group_has_asked((*at)->group);
             drop_group(program, at);
             reported = true;
         } else {
             at = &(*at)->next;
         }
     }
-    if (reported && !program->groups) {
-        uplink_flush(program->services.uplink);
-        /* this process is waited for: tprun ends later */
-        task_cgroup_remove(program->services.cgroup);
-    }
+    if (reported && !program->groups)
+        groups_are_over(program);
     start_next(program);
 }
 

@@ -50,6 +50,11 @@ void spawn_and_names_free(struct spawn_and_names *requests)
     free(requests);
 }
 
+bool spawn_and_names_were_any(const struct spawn_and_names *requests)
+{
+    return requests->count;
+}
+
 /* ---- requests ---- */
 
 static void send_request(struct spawn_and_names *requests, const struct launch_task *task,

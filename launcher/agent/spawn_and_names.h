@@ -31,6 +31,8 @@ void spawn_and_names_on_value(struct spawn_and_names *requests, const struct lau
 /* By PMIx, of this rank of the group: pmix_job_spawned() with this token follows. */
 void spawn_and_names_on_pmix_spawn(struct spawn_and_names *requests, uint32_t rank, uint64_t token,
                                    const struct spawn_request *spawn);
+/* Some task has asked something. */
+bool spawn_and_names_were_any(const struct spawn_and_names *requests);
 /* FRAME_ANSWER to a request of this group. */
 void spawn_and_names_on_answer(struct spawn_and_names *requests, const struct frame *frame);
 

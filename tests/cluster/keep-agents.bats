@@ -56,6 +56,16 @@ kept_is() { tpctl list | grep -q "($1"; }
     end_kept
 }
 
+@test "a task that was launched before its agent answered may end before those that it spawned elsewhere" {
+    write_R R 4
+    run_kept -0 60s -R R -n 1 true
+    run_kept -0 60s -R R -n 1 -v "$PROGRAMS/pmi-spawn" run host=node1 -- 1 sh -c 'sleep .5; echo "still on $(uname -n)"'
+    has_line "$stderr" "tprun: resources: R file R, 4 nodes; 1 of them asked"
+    [[ $stderr != *"lost:"* ]]
+    has_line "$output" "still on node1"
+    end_kept
+}
+
 @test "an MPI program runs on agents that are kept" {
     need_openmpi
     local i
