@@ -15,8 +15,11 @@ teardown() {
     [ ! -e before ] || wait_for 4 no_files_left || { new_files; return 1; }
 }
 
-# The instance makes its "turn" when two programs meet, and "names" when one publishes.
-files() { find /dev/shm "$TMPDIR" "$TPRUN_RUNTIME_DIR" -mindepth 1 | grep -v "/\(turn\|names\)$\|/\.spare-\|^$XDG_STATE_HOME" | sort; }
+# The instance makes its "turn" when two programs meet, and "names" when one publishes. Where the list is long
+# sort writes a file, which goes elsewhere.
+files() {
+    find /dev/shm "$TMPDIR" "$TPRUN_RUNTIME_DIR" -mindepth 1 | grep -v "/\(turn\|names\)$\|/\.spare-\|^$XDG_STATE_HOME" | TMPDIR=$PWD sort
+}
 # What has come, and is no memory that other programs of this machine share meanwhile, nor the place
 # for it that they have in their environment.
 new_files() {
