@@ -21,8 +21,7 @@
 #include "launcher/spec/spec_build.h"
 #include "launcher/spec/spec_file.h"
 
-#define CLAIM_STANDS                                                                               \
-    1.0 /* s from claim to start of the tasks in which the end that was told is right */
+#define CLAIM_STANDS 1.0         /* s; the end of an older claim is reckoned anew */
 #define TOPOLOGY_MAX (64u << 20) /* bytes of a file; affinity/topology has a lower limit */
 
 static double wall_clock(void)

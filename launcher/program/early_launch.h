@@ -42,11 +42,11 @@ struct early_launch *early_launch_new(struct tree *tree, struct resources *resou
                                       const struct early_launch_ops *ops, void *owner);
 void early_launch_free(struct early_launch *early); /* NULL is fine */
 
-/* The agents have been started. Sends the launch where that can be: else, as without an `early`,
- * nothing happens, and what hinders it shows again later. */
+/* The agents have been started. Sends the launch if it can; if not, nothing changes, and the reason
+ * shows when the program is planned later. NULL: it cannot. */
 void early_launch_try(struct early_launch *early);
-/* The agents have answered. The plan of the launch that counts (caller frees), which is claimed already;
- * NULL: there is none. */
+/* The agents have answered. The plan of the launch that counts, already claimed; caller frees. NULL:
+ * no launch was sent, or it does not count. */
 struct plan *early_launch_take(struct early_launch *early);
 
 #endif

@@ -94,7 +94,7 @@ struct task_group *task_group_start(struct task_groups *groups,
  * its ranks are free again. The claim has to be set. */
 void task_groups_send_early(struct task_groups *groups, const struct task_group_source *source,
                             const struct task_group_origin *origin);
-void task_groups_forget_early(struct task_groups *groups); /* where there is none nothing happens */
+void task_groups_forget_early(struct task_groups *groups); /* does nothing if none was sent */
 /* It is over, and freed. */
 void task_group_drop(struct task_group *group);
 
